@@ -1,0 +1,94 @@
+"""The `opgen` command. Each subcommand lives in a module of its own that is imported when it is called.
+
+Exit codes: 0 all is well, 1 findings (mistakes in a spec, drift, failing tests), 2 usage or an error of opgen itself,
+130 interrupted. Data goes to stdout, talk to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from opgen import __version__
+
+FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
+_COMMANDS = {
+    "build": "generate operators from specs",
+    "compile": "compile the native libraries of generated operators",
+    "show": "print a stage of the way from a spec to code",
+    "test": "run the tests of generated operators",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        if cmd_name not in _COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(cmd_name, _COMMANDS, 1)
+            ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
+        command = import_module(f"opgen.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="opgen", message="%(prog)s %(version)s")
+@click.option("--traceback", is_flag=True, help="Show the stack of an error of opgen itself.")
+def group(traceback: bool) -> None:
+    """Differentiable PyTorch operators in Python, C++ and CUDA from one formula."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; every outcome is an exit code."""
+    try:
+        code = group.main(arguments, prog_name="opgen", standalone_mode=False)
+    except click.ClickException as e:
+        e.show()
+        return e.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader of stdout went away; what is still buffered has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINDINGS
+    except Exception as e:
+        return _failure(e, show_stack="--traceback" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _failure(error: Exception, *, show_stack: bool) -> int:
+    """Report a user's mistake that stopped everything, or apologise for a bug."""
+    from opgen.diagnostics.model import UserError
+
+    if isinstance(error, UserError):
+        from opgen.cli.console import show_diagnostics
+
+        show_diagnostics(error.diagnostics)
+        return FINDINGS
+    if show_stack:
+        import traceback
+
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    hint = "" if show_stack else " (opgen --traceback ... shows where)"
+    click.echo(f"opgen: internal error, sorry: {type(error).__name__}: {error}{hint}", err=True)
+    return USAGE

@@ -1,0 +1,5 @@
+"""`python -m opgen.cli`."""
+
+from opgen.cli import main
+
+main()

@@ -1,0 +1,78 @@
+"""`opgen build`: generate operators, or say what differs from what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opgen.cli import FINDINGS
+from opgen.cli.console import Progress, put, say, show_diagnostics
+from opgen.cli.options import out_option
+from opgen.project import BuildResult, build
+from opgen.write.compare import Status
+from opgen.write.diff import unified
+
+_COLOURS = {
+    Status.CREATED: "green",
+    Status.UPDATED: "yellow",
+    Status.REMOVED: "red",
+    Status.EDITED: "red",
+    Status.UNCHANGED: None,
+}
+_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@out_option
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 and name the files that differ.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+@click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@click.option("-v", "--verbose", is_flag=True, help="Name unchanged files too.")
+def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: bool, verbose: bool) -> None:
+    """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
+    progress = Progress()
+    try:
+        result = build(paths or (_default(),), out, check=check or diff, force=force, progress=progress)
+    finally:
+        progress.close()
+    if diff:
+        _print_diffs(result)
+    else:
+        _print_changes(result, verbose=verbose)
+    show_diagnostics(result.diagnostics)
+    _summary(result, dry=check or diff)
+    if result.failed or ((check or diff) and result.drift):
+        raise click.exceptions.Exit(FINDINGS)
+
+
+def _default() -> Path:
+    folder = Path("specs")
+    if not folder.is_dir():
+        raise click.UsageError("there is no folder specs here; name a spec: opgen build PATH")
+    return folder
+
+
+def _print_changes(result: BuildResult, *, verbose: bool) -> None:
+    for change in result.changes:
+        if verbose or change.status is not Status.UNCHANGED:
+            put(f"{change.status:<9} {result.out / change.path}", colour=_COLOURS[change.status])
+
+
+def _print_diffs(result: BuildResult) -> None:
+    for change in result.drift:
+        for line in unified(change, str(result.out)).splitlines():
+            put(line, colour=_DIFF_COLOURS.get(line[:1]))
+
+
+def _summary(result: BuildResult, *, dry: bool) -> None:
+    if result.failed and not result.ops:
+        return
+    count = f"{len(result.ops)} operator{'s' if len(result.ops) != 1 else ''}"
+    if not result.drift:
+        say(f"{count} up to date in {result.out}")
+    elif dry:
+        say(f"{len(result.drift)} file{'s differ' if len(result.drift) > 1 else ' differs'} from what the specs give")
+    elif not result.failed:
+        say(f"{count} in {result.out}; next: opgen test {' '.join(result.ops[:3])}")

@@ -1,0 +1,68 @@
+"""Colour, diagnostics and progress on a terminal.
+
+click knows neither NO_COLOR nor FORCE_COLOR; both are respected here, and NO_COLOR wins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import click
+
+from opgen.diagnostics.model import Diagnostic, Severity
+
+
+def wants_colour(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def say(text: str = "", *, colour: str | None = None) -> None:
+    """Talk: to stderr."""
+    _echo(text, sys.stderr, colour)
+
+
+def put(text: str = "", *, colour: str | None = None, newline: bool = True) -> None:
+    """Data: to stdout."""
+    _echo(text, sys.stdout, colour, newline=newline)
+
+
+def _echo(text: str, stream: TextIO, colour: str | None, *, newline: bool = True) -> None:
+    on = wants_colour(stream)
+    styled = click.style(text, fg=colour) if on and colour else text
+    click.echo(styled, file=stream, color=on, nl=newline)
+
+
+def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """All findings, and how many there are."""
+    if not diagnostics:
+        return
+    from opgen.diagnostics.text import render_all, summary
+
+    colour = wants_colour(sys.stderr)
+    say(render_all(diagnostics, color=colour))
+    if count := summary(diagnostics):
+        say(count, colour="red" if any(d.severity is Severity.ERROR for d in diagnostics) else "yellow")
+
+
+class Progress:
+    """A line that is overwritten, only where a person is watching."""
+
+    def __init__(self, total: int = 0) -> None:
+        self._on = sys.stderr.isatty()
+        self._total = total
+        self._count = 0
+
+    def __call__(self, text: str) -> None:
+        self._count += 1
+        if self._on:
+            of = f"/{self._total}" if self._total else ""
+            click.echo(f"\r\x1b[K[{self._count}{of}] {text}", file=sys.stderr, nl=False, color=True)
+
+    def close(self) -> None:
+        if self._on and self._count:
+            click.echo("\r\x1b[K", file=sys.stderr, nl=False, color=True)

@@ -1,0 +1,30 @@
+"""Options and arguments that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("generated"),
+    show_default=True,
+    help="Folder of the generated operators.",
+)
+
+
+def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
+    """The operators in a folder, all or the ones that are wanted."""
+    found = sorted(p.parent.name for p in out.glob("*/manifest.json"))
+    if not found:
+        raise click.UsageError(f"there is no generated operator in {out}; first: opgen build")
+    for op in wanted:
+        if op not in found:
+            from difflib import get_close_matches
+
+            near = get_close_matches(op, found, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(found)}"
+            raise click.UsageError(f"there is no operator '{op}' in {out}; {hint}")
+    return list(wanted) or found

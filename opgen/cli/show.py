@@ -1,0 +1,117 @@
+"""`opgen show`: print a stage of the way from a spec to code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from opgen import pipeline
+from opgen.cli import FINDINGS
+from opgen.cli.console import put, show_diagnostics
+from opgen.diagnostics.model import Bag
+from opgen.ir.program import Condition, Given, Program, Role
+from opgen.pipeline import Artefacts, Stage
+
+if TYPE_CHECKING:
+    from opgen.opt.derive import Derived
+
+_UNTIL = {
+    "spec": Stage.SPEC,
+    "program": Stage.PROGRAM,
+    "adjoint": Stage.DERIVED,
+    "tangent": Stage.DERIVED,
+    "second": Stage.DERIVED,
+    "plan": Stage.DERIVED,
+    "torch": Stage.FILES,
+    "cpp": Stage.FILES,
+    "cuda": Stage.FILES,
+}
+_FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
+
+
+@click.command()
+@click.argument("spec", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--stage",
+    type=click.Choice(list(_UNTIL)),
+    default="program",
+    show_default=True,
+    help="What to print; adjoint, tangent and second are derived programs.",
+)
+def command(spec: Path, stage: str) -> None:
+    """Print a stage of the way from SPEC to code."""
+    bag = Bag()
+    file = pipeline.read(spec, bag)
+    made = pipeline.run(file, _UNTIL[stage]) if file else Artefacts()
+    found = (*bag.items, *made.diagnostics)
+    show_diagnostics(found)
+    for block in _blocks(made, stage):
+        put(block, newline=not block.endswith("\n"))
+    if any(d.severity == "error" for d in found):
+        raise click.exceptions.Exit(FINDINGS)
+
+
+def _blocks(made: Artefacts, stage: str) -> Iterator[str]:
+    if stage == "spec" and made.spec is not None:
+        from opgen.spec.text import describe
+
+        yield describe(made.spec)
+    elif stage == "program":
+        for variant in made.operator.variants if made.operator else ():
+            yield from _titled(variant.conditions, _program(variant.program))
+    elif stage in _FILES:
+        yield from (f.text for f in made.files or () if f.path.endswith(_FILES[stage]))
+    else:
+        yield from _derived(made, stage)
+
+
+def _derived(made: Artefacts, stage: str) -> Iterator[str]:
+    for derived in made.derived or ():
+        programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
+        if stage == "plan":
+            shown = "\n".join(_plan(p) for p in (derived.forward, derived.backward) if p is not None)
+        else:
+            program = programs[stage]
+            shown = _program(program) if program is not None else "# there is none\n"
+        yield from _titled(derived.variant.conditions, _notes(derived) + shown)
+
+
+def _notes(derived: Derived) -> str:
+    """What was decided on the way: the rewrites that make a formula stable, and what is kept for backward."""
+    lines = [f"# rewritten: {rewrite}" for rewrite in derived.rewrites]
+    if derived.backward is not None:
+        saved = [t.name for t in derived.backward.inputs if t.role is not Role.COTANGENT]
+        lines.append(f"# saved for backward: {', '.join(saved) or 'nothing'}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _program(program: Program) -> str:
+    from opgen.ir.text import program as text
+
+    return text(program)
+
+
+def _plan(program: Program) -> str:
+    from opgen.plan.build import build
+    from opgen.plan.text import plan
+
+    return plan(build(program))
+
+
+def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:
+    """A block, under a line that says for which variant it holds."""
+    if conditions:
+        yield f"# {', '.join(_condition(c) for c in conditions)}"
+    yield text.rstrip("\n") + "\n"
+    if conditions:
+        yield ""
+
+
+def _condition(condition: Condition) -> str:
+    if isinstance(condition, Given):
+        return f"{condition.name} {'given' if condition.present else 'absent'}"
+    value = condition.value
+    return f"{condition.name} = {str(value).lower() if isinstance(value, bool) else value}"

@@ -1,0 +1,101 @@
+"""1xx: YAML and the fields of a spec."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.catalogue.row import Code
+
+ROWS = (
+    Code(
+        "OPG101",
+        "YAML syntax",
+        "The file is not well-formed YAML. A common cause is a formula that needs quotes: one inside { } or [ ], or one"
+        " with `: ` or ` #` in it.",
+        "inputs: {x: {shape: [..., K}}",
+        "inputs: {x: {shape: [..., K]}}",
+    ),
+    Code(
+        "OPG102",
+        "Key given twice",
+        "A mapping holds each key once; YAML readers that accept repeats silently drop one of the values.",
+        "op: scale\nop: shift",
+        "op: scale",
+    ),
+    Code("OPG103", "Tab in indentation", "YAML indents with blanks only."),
+    Code(
+        "OPG104",
+        "YAML feature that specs do not use",
+        "Specs use plain mappings, lists, scalars, and anchors that are defined before use. Tags, several documents in"
+        " one file, and keys that are not words are refused.",
+        "op: !!python/name:os.system ''",
+    ),
+    Code(
+        "OPG105",
+        "Formula in a folded block",
+        "A `>` block joins its lines, so statements would run together and no place in the formula could be shown."
+        " A `|` block keeps the lines.",
+        "forward: >\n  y = x",
+        "forward: |\n  y = x",
+    ),
+    Code(
+        "OPG106",
+        "Formula needs quotes",
+        "Inside { } and [ ] a comma ends a value, whatever parentheses stand around it.",
+        "functions: {step(x): {value: where(x > 0, 1, 0)}}",
+        'functions: {step(x): {value: "where(x > 0, 1, 0)"}}',
+    ),
+    Code("OPG107", "Character that cannot stand in a spec", "Control characters and lone surrogates are not text."),
+    Code("OPG108", "Document too large or too deep", "A spec is short; the limits guard against files made to harm."),
+    Code(
+        "OPG110",
+        "Unknown field",
+        "Every field is known, so that a misspelt one is never silently without effect.",
+        "inputs: {bias: {optinal: true}}",
+        "inputs: {bias: {optional: true}}",
+    ),
+    Code(
+        "OPG111",
+        "Missing field",
+        "A field without a default is not given.",
+        "op: relu",
+        "op: relu\nforward: y = max(x, 0)",
+    ),
+    Code("OPG112", "Wrong type of value", "The field takes another kind of value.", "exact: maybe", "exact: true"),
+    Code(
+        "OPG113",
+        "Bad name",
+        "Operators, tensors, params and functions are snake_case, dims begin with a capital, module classes are"
+        " CamelCase; keywords of Python cannot be names.",
+        "op: MyOp",
+        "op: my_op",
+    ),
+    Code(
+        "OPG114",
+        "Not one of the choices",
+        "The field or param takes one of a few words.",
+        "dtype: flaot",
+        "dtype: float",
+    ),
+    Code(
+        "OPG115",
+        "Name used twice",
+        "Inputs, params and functions share one space of names.",
+        "inputs: [x, x]",
+        "inputs: [x, y]",
+    ),
+    Code("OPG116", "Name that refers to nothing", "The field names an input, param or dim that is not declared."),
+    Code(
+        "OPG117",
+        "Contradicting fields",
+        "Two fields of an entry exclude each other, or one has no effect without the other.",
+        "bias: {absent: 1}",
+        "bias: {optional: true, absent: 1}",
+    ),
+    Code("OPG118", "Not supported yet", "The language describes this, but this version does not build it."),
+    Code(
+        "OPG119",
+        "Default that does not fit",
+        "The default value is not of the param's type, or not among its choices.",
+        "size: {type: int, default: 0.5}",
+        "size: {type: int, default: 2}",
+    ),
+)

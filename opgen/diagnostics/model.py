@@ -1,0 +1,109 @@
+"""Sources, spans and diagnostics: what a user mistake is, as data.
+
+Nothing here prints; renderers live beside this module. A stage that meets a user mistake adds a `Diagnostic` to a
+`Bag` and goes on as far as it sensibly can, so that one run reports every mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A spec file as it was read: the path as the user gave it, and the text."""
+
+    path: str
+    text: str
+
+    def line_col(self, offset: int) -> tuple[int, int]:
+        """1-based line and column (in characters) of an offset into the text."""
+        before = self.text[:offset]
+        line = before.count("\n") + 1
+        return line, offset - (before.rfind("\n") + 1) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters of one source."""
+
+    source: Source = field(repr=False)
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The span from the start of this one to the end of another."""
+        return Span(self.source, self.start, max(self.end, other.end))
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Another place that matters, with what to say about it."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: `message` says what is wrong, `label` stands by the carets, notes are facts, hints are actions."""
+
+    code: str
+    message: str
+    span: Span | None
+    label: str = ""
+    related: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    severity: Severity = Severity.ERROR
+
+
+class Bag:
+    """Collects the diagnostics of one spec, in order of discovery, without repeats."""
+
+    def __init__(self) -> None:
+        self._items: dict[Diagnostic, None] = {}
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        self._items.setdefault(diagnostic)
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        label: str = "",
+        related: Iterable[Label] = (),
+        notes: Iterable[str] = (),
+        hints: Iterable[str] = (),
+    ) -> None:
+        self.add(Diagnostic(code, message, span, label, tuple(related), tuple(notes), tuple(hints)))
+
+    @property
+    def items(self) -> tuple[Diagnostic, ...]:
+        return tuple(self._items)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(d.severity is Severity.ERROR for d in self._items)
+
+
+class UserError(Exception):
+    """Raised only where a stage cannot go on at all; carries the diagnostics that say why."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(d.message for d in diagnostics))
+        self.diagnostics = diagnostics

@@ -1,0 +1,211 @@
+"""Reverse mode: a Program in, the Program of its gradients out.
+
+The statements are walked backwards. Each one turns the cotangent of its target into contributions to what it reads; a
+tensor's contributions are added up when its own statement is reached. Everything is recomputed from the primal inputs:
+what is worth keeping is decided later, by `opgen.opt.save`. Work is linear in the length of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from opgen.diff.algebra import product, total
+from opgen.diff.contribution import renamed, transpose
+from opgen.diff.partials import partials, value_reads
+from opgen.diff.rules import INDEX_RULES, WEIGHTS
+from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Loop,
+    Output,
+    Program,
+    Role,
+    Scatter,
+    Shape,
+    Statement,
+    Tensor,
+    names,
+)
+from opgen.ir.rewrite import retarget
+from opgen.ir.scalar import BATCH, ZERO, Read, Scalar
+
+
+def adjoint(p: Program, wrt: tuple[str, ...] | None = None) -> Program:
+    """The program of `grad_<input>` for each input in `wrt`, given `grad_<output>` of each differentiable output."""
+    sources = differentiable_inputs(p) if wrt is None else wrt
+    sweep = _Sweep(p, sources)
+    for s in reversed(p.statements):
+        sweep.step(s)
+    outputs = tuple(sweep.result(x) for x in sources)
+    candidates = (*sweep.cotangents, *p.inputs)
+    return close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+
+
+def differentiable_inputs(p: Program) -> tuple[str, ...]:
+    return tuple(t.name for t in p.inputs if t.differentiable and t.kind is Kind.FLOAT)
+
+
+def varied(p: Program, sources: Sequence[str]) -> dict[str, None]:
+    """The float tensors whose value depends on the sources."""
+    found = dict.fromkeys(sources)
+    for s in p.statements:
+        scalars = (s.body,) if isinstance(s, Compute) else (s.body, s.base)
+        if s.kind is Kind.FLOAT and any(r.tensor in found for e in scalars for r in value_reads(e)):
+            found[s.target] = None
+    return found
+
+
+@dataclass
+class _Sweep:
+    """The state of the walk: what each tensor's cotangent has collected so far."""
+
+    program: Program
+    sources: tuple[str, ...]
+    cotangents: list[Tensor] = field(default_factory=list)
+    collected: dict[str, list[Statement]] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    restated: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        p = self.program
+        self.names = Names(names(p))
+        self.builder = Builder(self.names)
+        self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in p.statements}
+        self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
+        self.varied = varied(p, self.derived)
+        for o in p.outputs:
+            self.seed(o)
+
+    def seed(self, o: Output) -> None:
+        """The cotangent of an output is an argument, and the first contribution to the tensor behind it."""
+        if not o.differentiable or o.kind is not Kind.FLOAT:
+            return
+        cotangent = self.names.fresh(f"grad_{o.name}")
+        self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name))
+        if o.value not in self.varied:
+            return
+        axes = self.axes_of(o.value)
+        self.contribute(o.value, Compute("", axes, Read(cotangent, positions(axes))))
+
+    def axes_of(self, tensor: str) -> tuple[Loop, ...]:
+        """Index names for a tensor: those its contributions use, else its statement's, else its dims'."""
+        if tensor in self.collected:
+            return self.collected[tensor][0].axes
+        made = self.program.tensor(tensor)
+        if isinstance(made, Compute | Scatter):
+            return made.axes
+        return shape_axes(self.shapes[tensor], Names(()), [None] * len(self.shapes[tensor]))
+
+    def contribute(self, tensor: str, s: Statement) -> None:
+        self.collected.setdefault(tensor, []).append(s)
+
+    # --- one statement -----------------------------------------------------------------------------------------------
+
+    def step(self, s: Statement) -> None:
+        if s.target not in self.varied or s.target not in self.collected:
+            return
+        gradient = self.gather(s.target, s.axes)
+        match s:
+            case Compute():
+                self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
+            case Scatter():
+                self.through(s, s.axes, s.base, gradient)
+                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at))
+            case _:
+                assert_never(s)
+
+    def gather(self, tensor: str, axes: tuple[Loop, ...]) -> Read:
+        """Add up what a tensor's cotangent has collected; a single plain access needs no statement."""
+        items = self.collected.pop(tensor)
+        first = items[0]
+        if len(items) == 1:
+            if isinstance(first, Compute) and _is_alias(first):
+                assert isinstance(first.body, Read)
+                return Read(first.body.tensor, positions(axes))
+            name = self.names.fresh(f"grad_{tensor}")
+            self.builder.statements.append(replace(first, target=name))
+            return Read(name, positions(axes))
+        terms = [self.term(tensor, s, axes) for s in items]
+        return self.builder.emit(f"grad_{tensor}", axes, total(terms))
+
+    def term(self, tensor: str, s: Statement, axes: tuple[Loop, ...]) -> Scalar:
+        if isinstance(s, Compute) and s.op is None:
+            return renamed(s, axes).body
+        name = self.names.fresh(f"grad_{tensor}_{s.target}")
+        self.builder.statements.append(replace(s, target=name))
+        return Read(name, positions(axes))
+
+    def body_cotangent(self, s: Compute, gradient: Read) -> Scalar:
+        if s.op is None:
+            return gradient
+        if s.op in INDEX_RULES:
+            return INDEX_RULES[s.op].back(self.builder, s, gradient)
+        return WEIGHTS[s.op](self.builder, s)(gradient)
+
+    def through(self, s: Statement, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
+        """Send the cotangent of a body, given over `loops`, to every varied tensor that the body reads."""
+        accesses = tuple(r for r in value_reads(body) if r.tensor in self.varied)
+        found = [(r, d) for r, d in zip(accesses, partials(body, accesses, self.program.functions), strict=True)]
+        found = [(r, d) for r, d in found if d != ZERO]
+        if len(found) > 1 and not isinstance(cotangent, Read):
+            own = loops_of(cotangent, loops)
+            cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
+        for r, d in found:
+            value = product(cotangent, d)
+            self.contribute(r.tensor, transpose(s.target, r, self.shapes[r.tensor], loops, value, body))
+
+    # --- results -----------------------------------------------------------------------------------------------------
+
+    def result(self, x: str) -> Output:
+        shape = self.shapes[x]
+        like = x if BATCH in shape else None
+        if x in self.program.override.inputs:
+            value = self.overridden(x, shape)
+        elif x in self.collected:
+            value = self.gather(x, self.axes_of(x)).tensor
+        else:
+            value = self.builder.emit(f"grad_{x}", self.axes_of(x), ZERO).tensor
+        return Output(f"grad_{x}", value, shape, like=like, of=x)
+
+    def overridden(self, x: str, shape: Shape) -> str:
+        """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""
+        self.state_override()
+        override = self.program.override
+        stated = override.statements[self.stated_position(x)]
+        name = self.restated[stated.target]
+        axes = stated.axes
+        wanted = tuple(a for a in axes if a != BATCH)
+        if BATCH in axes and BATCH not in shape:
+            return self.builder.emit(f"grad_{x}", wanted, Read(name, positions(axes)), "sum", (BATCH,)).tensor
+        if BATCH in shape and BATCH not in axes:
+            before = shape.index(BATCH)
+            full = (*axes[:before], BATCH, *axes[before:])
+            return self.builder.emit(f"grad_{x}", full, Read(name, positions(axes))).tensor
+        return name
+
+    def stated_position(self, x: str) -> int:
+        targets = [s.target for s in self.program.override.statements]
+        return len(targets) - 1 - targets[::-1].index(f"grad_{x}")
+
+    def state_override(self) -> None:
+        """Copy the statements of the `backward:` block in, once, under names that are free here."""
+        if self.restated:
+            return
+        for o in self.program.outputs:
+            for t in self.cotangents:
+                if t.of == o.name:
+                    self.restated[f"grad_{o.name}"] = t.name
+        for s in self.program.override.statements:
+            name = self.names.fresh(s.target)
+            self.builder.statements.append(replace(retarget(s, self.restated), target=name))
+            self.restated[s.target] = name
+
+    def statements(self) -> tuple[Statement, ...]:
+        return tuple(self.builder.statements)
+
+
+def _is_alias(s: Compute) -> bool:
+    return isinstance(s.body, Read) and s.op is None and s.body.at == positions(s.axes)

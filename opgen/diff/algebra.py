@@ -1,0 +1,204 @@
+"""Scalar builders that keep derivatives exact and readable: products that select last, sums with minus signs.
+
+Products are held as coefficient, numerator and denominator while they are built, so that `(g/n)*(2*x)` comes out as
+`2*g*x/n`. A factor `where(c, a, 0)` is never multiplied by: the other factors move into its branch, because `0*inf`
+would be nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.scalar import (
+    ONE,
+    ZERO,
+    Apply,
+    Lit,
+    Scalar,
+    add,
+    div,
+    is_number,
+    mul,
+    neg,
+    rebuild,
+    sub,
+    where,
+)
+
+_MANY_FACTORS = 64
+
+
+def literal(value: int | Fraction) -> Lit:
+    """A literal that is an int where it can be."""
+    exact = Fraction(value)
+    return Lit(exact.numerator) if exact.denominator == 1 else Lit(exact)
+
+
+def is_decimal(value: Fraction) -> bool:
+    """Whether a fraction has a finite decimal expansion (printed as such)."""
+    rest = value.denominator
+    for p in (2, 5):
+        while rest % p == 0:
+            rest //= p
+    return rest == 1
+
+
+def negated(e: Scalar) -> Scalar | None:
+    """`-e` where that removes a minus sign, else None."""
+    match e:
+        case Apply("neg", (arg,)):
+            return arg
+        case Lit(value) if is_number(e) and value < 0:
+            return Lit(-value)
+        case Apply("mul", (Lit() as first, *rest)) if is_number(first) and first.value < 0:
+            return mul(Lit(-first.value), *rest)
+        case Apply("div", (top, bottom)):
+            flipped = negated(top)
+            return None if flipped is None else div(flipped, bottom)
+        case _:
+            return None
+
+
+def total(terms: Iterable[Scalar]) -> Scalar:
+    """The sum, with `a - b` where a term has a minus sign and positive terms first."""
+    plus: list[Scalar] = []
+    minus: list[Scalar] = []
+    all_terms = [t for t in terms if t != ZERO]
+    if len(all_terms) == 1:
+        return all_terms[0]
+    for t in all_terms:
+        flipped = negated(t)
+        if flipped is None:
+            plus.append(t)
+        else:
+            minus.append(flipped)
+    if not plus:
+        return neg(add(*minus)) if minus else ZERO
+    result = add(*plus)
+    for m in minus:
+        result = sub(result, m)
+    return result
+
+
+def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> Fraction:
+    """Sort one factor's own factors into numerator and denominator; returns its coefficient."""
+    match factor:
+        case Lit(value) if is_number(factor):
+            return Fraction(value)
+        case Apply("neg", (arg,)):
+            return -split_factors(arg, top, bottom)
+        case Apply("mul", args):
+            coefficient = Fraction(1)
+            for a in args:
+                coefficient *= split_factors(a, top, bottom)
+            return coefficient
+        case Apply("div", (a, b)) if b != ZERO:
+            coefficient = split_factors(a, top, bottom)
+            return coefficient / split_factors(b, bottom, top)
+        case _:
+            top.append(factor)
+            return Fraction(1)
+
+
+def _selecting(top: list[Scalar]) -> int | None:
+    """The position of a factor with a branch that is zero."""
+    for k, f in enumerate(top):
+        if _has_zero_branch(f):
+            return k
+    return None
+
+
+def _has_zero_branch(e: Scalar) -> bool:
+    return (
+        isinstance(e, Apply) and e.fn == "where" and any(b == ZERO or _has_zero_branch(b) for b in e.args[1:])
+    )
+
+
+def product(*factors: Scalar) -> Scalar:
+    """The product; branches that are zero stay zero whatever the other factors are."""
+    top: list[Scalar] = []
+    bottom: list[Scalar] = []
+    coefficient = Fraction(1)
+    for f in factors:
+        coefficient *= split_factors(f, top, bottom)
+        if coefficient == 0:
+            return ZERO
+    k = _selecting(top)
+    if k is None:
+        return quotient(coefficient, top, bottom)
+    chosen = top.pop(k)
+    assert isinstance(chosen, Apply)
+    condition, a, b = chosen.args
+    rest = quotient(coefficient, top, bottom)
+    taken = ZERO if a == ZERO else assume(product(rest, a), condition, holds=True)
+    other = ZERO if b == ZERO else assume(product(rest, b), condition, holds=False)
+    return where(condition, taken, other)
+
+
+def quotient(coefficient: Fraction, top: list[Scalar], bottom: list[Scalar]) -> Scalar:
+    """`coefficient*top/bottom` with common factors cancelled and the coefficient where it reads best."""
+    for f in list(bottom):
+        if f in top:
+            top.remove(f)
+            bottom.remove(f)
+    sign, size = (-1 if coefficient < 0 else 1), abs(coefficient)
+    upper, lower = (size, Fraction(1)) if is_decimal(size) else (Fraction(size.numerator), Fraction(size.denominator))
+    if upper.denominator > 1 and upper.numerator == 1 and not top:
+        upper, lower = Fraction(1), 1 / upper
+    if sign < 0 and upper != 1:
+        sign, upper = 1, -upper
+    numerator = _powers([literal(upper), *top])
+    result = div(numerator, _powers([literal(lower), *bottom])) if bottom or lower != 1 else numerator
+    return neg(result) if sign < 0 else result
+
+
+def _powers(items: list[Scalar]) -> Scalar:
+    """A product in which a repeated factor is a power."""
+    if len(items) > _MANY_FACTORS:
+        return mul(*items)
+    exponents: dict[Scalar, int] = {}
+    for f in items:
+        base, exponent = f, 1
+        if isinstance(f, Apply) and f.fn == "pow" and isinstance(f.args[1], Lit) and type(f.args[1].value) is int:
+            base, exponent = f.args[0], f.args[1].value
+        if exponent < 1:
+            base, exponent = f, 1
+        exponents[base] = exponents.get(base, 0) + exponent
+    return mul(*(b if n == 1 or is_number(b) else Apply("pow", (b, Lit(n))) for b, n in exponents.items()))
+
+
+_OPPOSITE = {"eq": "ne", "ne": "eq"}
+
+
+def assume(e: Scalar, condition: Scalar, *, holds: bool) -> Scalar:
+    """`e` where `condition` is known: choices by the same condition are decided."""
+    match e:
+        case Apply("where", (c, a, b)) if c == condition:
+            return assume(a if holds else b, condition, holds=holds)
+        case Apply("where", (Apply("not", (c,)), a, b)) if c == condition:
+            return assume(b if holds else a, condition, holds=holds)
+        case Apply():
+            return rebuild(e, lambda a: assume(a, condition, holds=holds))
+        case _:
+            return e
+
+
+def is_condition(e: Scalar) -> bool:
+    """Whether a scalar is a bool by its form (a literal or a comparison; tensors and params are not looked up)."""
+    match e:
+        case Lit(value):
+            return isinstance(value, bool)
+        case Apply("where", (_, a, b)):
+            return is_condition(a) and is_condition(b)
+        case Apply(fn):
+            row = FUNCTIONS.get(fn)
+            return row is not None and row.result == "bool"
+        case _:
+            return False
+
+
+def selected(condition: Scalar, value: Scalar) -> Scalar:
+    """`value` where the condition holds, else 0; what `value` multiplies stays inside."""
+    return where(condition, assume(value, condition, holds=True), ZERO)

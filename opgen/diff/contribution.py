@@ -1,0 +1,127 @@
+"""From the cotangent of a body to the cotangent of a tensor it reads: the transpose of an access.
+
+Three forms, in order of preference. An access by distinct plain indices is a renaming: the cotangent has those axes and
+every other loop is summed. An access whose loops all stand alone at some position, with other positions that are
+gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs no atomics. Everything else scatters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diff.algebra import product
+from opgen.diff.structure import Names
+from opgen.ir.arithmetic import either, negation_of
+from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape, Statement
+from opgen.ir.scalar import (
+    BATCH,
+    ONE,
+    ZERO,
+    Apply,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Position,
+    Read,
+    Scalar,
+    both,
+    call,
+    children,
+    rebuild,
+    where,
+)
+
+
+def transpose(target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], value: Scalar, body: Scalar) -> Statement:
+    """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses."""
+    by_name = {a.name: a for a in loops if isinstance(a, Axis)}
+    plain: list[Loop | None] = []
+    for position, size in zip(access.at, shape, strict=True):
+        axis = _plain_axis(position, size, by_name)
+        plain.append(None if axis in plain else axis)
+    covered = tuple(a for a in plain if a is not None)
+    rest = tuple(a for a in loops if a not in covered)
+    if len(covered) == len(shape):
+        return Compute(target, covered, value, "sum" if rest else None, rest)
+    names = Names([*by_name])
+    axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
+    if not rest and access.fill is None:
+        return Compute(target, axes, _selection(access, plain, axes, value))
+    return _scatter(target, access, axes, loops, value, body)
+
+
+def _plain_axis(position: Position, size: Scalar | Batch, by_name: dict[str, Axis]) -> Loop | None:
+    if isinstance(position, Batch):
+        return BATCH
+    if isinstance(position, Index) and by_name[position.name].extent == size:
+        return by_name[position.name]
+    return None
+
+
+def _scalar(size: Scalar | Batch) -> Scalar:
+    assert not isinstance(size, Batch)
+    return size
+
+
+def _letter(size: Scalar | Batch) -> str:
+    return size.name.lower() if isinstance(size, Dim) else "i"
+
+
+def _selection(access: Read, plain: list[Loop | None], axes: tuple[Loop, ...], value: Scalar) -> Scalar:
+    condition: Scalar = Lit(True)
+    for position, known, axis in zip(access.at, plain, axes, strict=True):
+        if known is None:
+            assert isinstance(axis, Axis) and not isinstance(position, Batch)
+            condition = both(condition, call("eq", Index(axis.name), position))
+    return product(where(condition, ONE, ZERO), value)
+
+
+def _scatter(
+    target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, body: Scalar
+) -> Scatter:
+    """Positions are only meaningful where the access is evaluated; elsewhere a zero goes to position 0."""
+    active = activity(body, access)
+    at = tuple(p if isinstance(p, Batch | Index) else where(active, p, ZERO) for p in access.at)
+    return Scatter(target, axes, loops, at, product(where(active, ONE, ZERO), value))
+
+
+def activity(e: Scalar, access: Read) -> Scalar:
+    """The condition under which evaluating `e` evaluates the access."""
+    match e:
+        case Read() if e == access:
+            return Lit(True)
+        case Apply("where", (condition, a, b)):
+            chosen = both(condition, activity(a, access))
+            other = both(negation_of(condition), activity(b, access))
+            return either(activity(condition, access), either(chosen, other))
+        case _:
+            found: Scalar = Lit(False)
+            for c in children(e):
+                found = either(found, activity(c, access))
+            return found
+
+
+def renamed(s: Compute, axes: tuple[Loop, ...]) -> Compute:
+    """A statement with other names for its axes; its own reduction indices step aside where they would be captured."""
+    taken = Names(a.name for a in axes if isinstance(a, Axis))
+    mapping = {a.name: b.name for a, b in zip(s.axes, axes, strict=True) if isinstance(a, Axis) and isinstance(b, Axis)}
+    over: list[Loop] = []
+    for a in s.over:
+        if isinstance(a, Batch):
+            over.append(a)
+        elif a in s.axes:
+            over.append(axes[s.axes.index(a)])
+        else:
+            mapping[a.name] = taken.fresh(a.name)
+            over.append(Axis(mapping[a.name], a.extent))
+    return replace(s, axes=axes, body=rename(s.body, mapping), over=tuple(over))
+
+
+def rename(e: Scalar, mapping: dict[str, str]) -> Scalar:
+    """Replace index names, all at once."""
+    if all(a == b for a, b in mapping.items()):
+        return e
+    if isinstance(e, Index):
+        return Index(mapping.get(e.name, e.name))
+    return rebuild(e, lambda a: rename(a, mapping))

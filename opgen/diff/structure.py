@@ -1,0 +1,211 @@
+"""What derivative programs are built with: fresh names, statements in order, positions, arguments that are still needed.
+
+`close` turns a list of statements into a valid Program: it drops what no output needs, keeps the arguments that are
+read, and finds for every dim an argument that still tells its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from opgen.ir.program import (
+    Argument,
+    Axis,
+    Compute,
+    DimSource,
+    Kind,
+    Loop,
+    Output,
+    Program,
+    Shape,
+    Statement,
+    Tensor,
+    statement_reads,
+    statement_scalars,
+)
+from opgen.ir.scalar import BATCH, ONE, Batch, Cast, Dim, Index, Param, Position, Read, Scalar, mul, walk
+
+
+class Names:
+    """Names that are taken, and fresh ones beside them."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = dict.fromkeys(taken)
+
+    def fresh(self, base: str) -> str:
+        name, k = base, 0
+        while name in self.taken:
+            k += 1
+            name = f"{base}_{k}"
+        self.taken[name] = None
+        return name
+
+
+class Builder:
+    """Statements under construction."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.statements: list[Statement] = []
+
+    def emit(
+        self,
+        base: str,
+        axes: Sequence[Loop],
+        body: Scalar,
+        op: str | None = None,
+        over: Sequence[Loop] = (),
+        kind: Kind = Kind.FLOAT,
+    ) -> Read:
+        """Append a statement under a fresh name and return its access at its own axes."""
+        target = self.names.fresh(base)
+        self.statements.append(Compute(target, tuple(axes), body, op, tuple(over), kind))
+        return Read(target, positions(axes))
+
+
+def positions(axes: Sequence[Loop]) -> tuple[Position, ...]:
+    """The access at the axes themselves."""
+    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in axes)
+
+
+def extent(a: Loop) -> Scalar:
+    return Dim("...") if isinstance(a, Batch) else a.extent
+
+
+def count(loops: Sequence[Loop]) -> Scalar:
+    """How many points the loops have."""
+    return mul(*(extent(a) for a in loops)) if loops else ONE
+
+
+def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
+    """The indices an expression depends on, and whether it depends on the batch."""
+    indices: list[str] = []
+    batch = False
+    for node in walk(e):
+        match node:
+            case Index(name):
+                indices.append(name)
+            case Read(at=at):
+                batch = batch or BATCH in at
+            case _:
+                pass
+    return frozenset(indices), batch
+
+
+def loops_of(e: Scalar, loops: Sequence[Loop]) -> tuple[Loop, ...]:
+    """Those of the loops that an expression depends on, in order."""
+    indices, batch = mentions(e)
+    return tuple(a for a in loops if (batch if isinstance(a, Batch) else a.name in indices))
+
+
+def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statement, ...]:
+    """The statements that the wanted tensors need, in order."""
+    needed = dict.fromkeys(wanted)
+    kept: list[Statement] = []
+    for s in reversed(statements):
+        if s.target in needed:
+            kept.append(s)
+            needed.update(dict.fromkeys(tensors_of(s)))
+    return tuple(reversed(kept))
+
+
+def tensors_of(s: Statement) -> tuple[str, ...]:
+    """The tensors a statement mentions: those it reads, and those whose dtype it rounds to."""
+    casts = [n.like for e in statement_scalars(s) for n in walk(e) if isinstance(n, Cast)]
+    return (*(r.tensor for r in statement_reads(s)), *casts)
+
+
+def close(
+    p: Program, name: str, candidates: Sequence[Tensor], statements: Sequence[Statement], outputs: Sequence[Output]
+) -> Program:
+    """The program made of the statements that the outputs need, with no more arguments than it takes."""
+    kept = live(statements, [o.value for o in outputs])
+    needed = dict.fromkeys(t for s in kept for t in tensors_of(s))
+    needed.update(dict.fromkeys(o.value for o in outputs))
+    needed.update(dict.fromkeys(o.like for o in outputs if o.like is not None))
+    inputs = [t for t in candidates if t.name in needed]
+    scalars = [e for s in kept for e in statement_scalars(s)]
+    scalars += [e for o in outputs for e in o.shape if not isinstance(e, Batch)]
+    if _uses_batch(kept, outputs, scalars) and not _has_full_batch(inputs):
+        inputs = [t for t in candidates if t in inputs or BATCH in t.shape]
+    inputs, dims = _dims(p, candidates, inputs, scalars)
+    return replace(
+        p,
+        name=name,
+        inputs=tuple(inputs),
+        params=_params(p, [*scalars, *(d.value for d in dims if d.value is not None)], inputs),
+        dims=dims,
+        statements=kept,
+        outputs=tuple(outputs),
+        override=type(p.override)(),
+    )
+
+
+def _uses_batch(statements: Sequence[Statement], outputs: Sequence[Output], scalars: Sequence[Scalar]) -> bool:
+    return (
+        any(BATCH in s.axes or BATCH in (s.over if isinstance(s, Compute) else s.loops) for s in statements)
+        or any(BATCH in o.shape for o in outputs)
+        or any(isinstance(n, Dim) and n.name == "..." for e in scalars for n in walk(e))
+    )
+
+
+def _has_full_batch(inputs: Sequence[Tensor]) -> bool:
+    """Only tensors that a program of ours made surely have every batch dim; an input may be broadcast."""
+    return any(t.of and t.role in ("cotangent", "saved") and BATCH in t.shape for t in inputs)
+
+
+def _dims(
+    p: Program, candidates: Sequence[Tensor], inputs: list[Tensor], scalars: Sequence[Scalar]
+) -> tuple[list[Tensor], tuple[DimSource, ...]]:
+    """A source for every dim in use, from an argument that is there if possible, else one more argument."""
+    sources = {d.name: d for d in p.dims}
+    wanted: dict[str, None] = {}
+    stack = [*scalars, *(e for t in inputs for e in t.shape if not isinstance(e, Batch))]
+    while stack:
+        for n in walk(stack.pop()):
+            if isinstance(n, Dim) and n.name != "..." and n.name not in wanted:
+                wanted[n.name] = None
+                value = sources[n.name].value if n.name in sources else None
+                if value is not None:
+                    stack.append(value)
+    dims: list[DimSource] = []
+    for d in p.dims:
+        if d.name not in wanted:
+            continue
+        if d.value is not None:
+            dims.append(d)
+            continue
+        found = _source(d.name, inputs) or _source(d.name, candidates)
+        assert found is not None, f"{p.name}: no argument tells the size {d.name}"
+        if found.tensor not in {t.name for t in inputs}:
+            chosen = next(t for t in candidates if t.name == found.tensor)
+            inputs = [t for t in candidates if t in inputs or t is chosen]
+        dims.append(found)
+    return inputs, tuple(dims)
+
+
+def _params(p: Program, scalars: Sequence[Scalar], inputs: Sequence[Tensor]) -> tuple[Argument, ...]:
+    shapes = [e for t in inputs for e in t.shape if not isinstance(e, Batch)]
+    functions = [e for f in p.functions for e in (f.value, *f.partials)]
+    used = {n.name for e in (*scalars, *shapes, *functions) for n in walk(e) if isinstance(n, Param)}
+    return tuple(a for a in p.params if a.name in used)
+
+
+def _source(name: str, tensors: Sequence[Tensor]) -> DimSource | None:
+    for t in tensors:
+        if Dim(name) in t.shape:
+            return DimSource(name, t.name, t.shape.index(Dim(name)))
+    return None
+
+
+def shape_axes(shape: Shape, names: Names, hints: Sequence[str | None]) -> tuple[Loop, ...]:
+    """Fresh loops over a shape, named like the hints or the dims."""
+    axes: list[Loop] = []
+    for size, hint in zip(shape, hints, strict=True):
+        if isinstance(size, Batch):
+            axes.append(BATCH)
+        else:
+            base = hint or (size.name.lower() if isinstance(size, Dim) else "i")
+            axes.append(Axis(names.fresh(base), size))
+    return tuple(axes)

@@ -1,0 +1,138 @@
+"""Forward mode: a Program in, the Program of its tangents out.
+
+Each statement is followed by the one for its tangent. A program with an overridden gradient is different: what is
+stated is the transpose of its derivative, so the tangent is the transpose of that, which exists as a program where the
+stated gradient is linear in the cotangents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
+from opgen.diff.algebra import product, total
+from opgen.diff.partials import partials, value_reads
+from opgen.diff.rules import INDEX_RULES, WEIGHTS
+from opgen.diff.structure import Builder, Names, close, loops_of, positions
+from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Statement, Tensor, names, statement_reads
+from opgen.ir.rewrite import retarget
+from opgen.ir.scalar import ZERO, Read, Scalar
+
+
+class NoForwardMode(Exception):
+    """The stated gradient of a program is not linear in the cotangents, so it is no transpose of anything."""
+
+
+def tangent(p: Program, wrt: tuple[str, ...] | None = None) -> Program:
+    """The program of `tangent_<output>` given `tangent_<input>` of each input in `wrt`."""
+    sources = differentiable_inputs(p) if wrt is None else wrt
+    if p.override.inputs:
+        return _transposed(p, sources)
+    walk = _Walk(p, sources)
+    for s in p.statements:
+        walk.step(s)
+    outputs = tuple(walk.result(o) for o in p.outputs if o.differentiable and o.kind is Kind.FLOAT)
+    return close(p, f"{p.name}_tangent", (*walk.arguments, *p.inputs), walk.statements, outputs)
+
+
+class _Walk:
+    def __init__(self, p: Program, sources: tuple[str, ...]) -> None:
+        self.program = p
+        self.names = Names(names(p))
+        self.builder = Builder(self.names)
+        self.varied = varied(p, sources)
+        self.tangents: dict[str, str] = {}
+        self.arguments: list[Tensor] = []
+        for t in p.inputs:
+            if t.name in sources:
+                self.tangents[t.name] = self.names.fresh(f"tangent_{t.name}")
+                role = Role.TANGENT
+                self.arguments.append(Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name))
+
+    @property
+    def statements(self) -> list[Statement]:
+        return self.builder.statements
+
+    def step(self, s: Statement) -> None:
+        self.statements.append(s)
+        if s.target not in self.varied:
+            return
+        match s:
+            case Compute():
+                self.compute(s)
+            case Scatter():
+                body, base = self.change(s.body), self.change(s.base)
+                if body == ZERO and base == ZERO:
+                    return
+                name = self.tangents[s.target] = self.names.fresh(f"tangent_{s.target}")
+                self.statements.append(replace(s, target=name, body=body, base=base))
+            case _:
+                assert_never(s)
+
+    def change(self, body: Scalar) -> Scalar:
+        """The total differential of a body."""
+        accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
+        found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
+        return total(product(d, Read(self.tangents[r.tensor], r.at, _no_fill(r))) for r, d in found if d != ZERO)
+
+    def compute(self, s: Compute) -> None:
+        change = self.change(s.body)
+        if change == ZERO:
+            return
+        base = f"tangent_{s.target}"
+        if s.op is None:
+            made = self.builder.emit(base, s.axes, change)
+        elif s.op in INDEX_RULES:
+            inner = change
+            if not (isinstance(change, Read) and change.at == positions(s.loops)):
+                inner = self.builder.emit(f"{base}_body", s.loops, change)
+            assert isinstance(inner, Read)
+            made = self.builder.emit(base, s.axes, INDEX_RULES[s.op].forth(self.builder, s, inner))
+        elif s.op in ("sum", "mean"):
+            made = self.builder.emit(base, s.axes, change, s.op, s.over)
+        else:
+            if len(loops_of(change, s.loops)) < len(s.loops) and not isinstance(change, Read):
+                change = self.builder.emit(f"{base}_body", loops_of(change, s.loops), change)
+            weighted = WEIGHTS[s.op](self.builder, s)(change)
+            made = self.builder.emit(base, s.axes, weighted, "sum", s.over)
+        self.tangents[s.target] = made.tensor
+
+    def result(self, o: Output) -> Output:
+        name = self.tangents.get(o.value)
+        if name is None:
+            made = self.program.tensor(o.value)
+            axes = made.axes if isinstance(made, Compute | Scatter) else ()
+            name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
+        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name)
+
+
+def _no_fill(r: Read) -> Scalar | None:
+    """Outside the range the value is a constant, so its tangent is 0 there."""
+    return None if r.fill is None else ZERO
+
+
+def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
+    backward = adjoint(p, sources)
+    cotangents = tuple(t.name for t in backward.inputs if t.role is Role.COTANGENT)
+    linear = adjoint(backward, cotangents)
+    mine = {o.name: o.of for o in backward.outputs}
+    read = {r.tensor for s in linear.statements for r in statement_reads(s)}
+    if any(name in read for name in cotangents):
+        raise NoForwardMode(f"{p.name}: the stated gradient is not linear in the cotangent")
+    taken = Names(names(linear))
+    renaming = {t.name: taken.fresh(f"tangent_{mine[t.of]}") for t in linear.inputs if t.of in mine}
+    inputs = tuple(
+        replace(t, name=renaming[t.name], role=Role.TANGENT, of=mine[t.of]) if t.name in renaming else t
+        for t in linear.inputs
+        if t.name not in cotangents
+    )
+    origin = {t.name: t.of for t in backward.inputs}
+    outputs = tuple(
+        replace(o, name=f"tangent_{origin[o.of]}", like=None, of=origin[o.of]) for o in linear.outputs
+    )
+    statements = tuple(retarget(s, renaming) for s in linear.statements)
+    return close(
+        linear, f"{p.name}_tangent", inputs, statements,
+        tuple(replace(o, value=renaming.get(o.value, o.value)) for o in outputs),
+    )

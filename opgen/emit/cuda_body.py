@@ -1,0 +1,290 @@
+"""The device functions of one nest: what a thread or a team does at a point, as lines of CUDA C++.
+
+Three forms, chosen by the structure of the nest: `point` (and `flat`, over neighbouring elements) where nothing is
+folded, `fold` and `finish` where one pass folds across points, `row` for everything else. The kernels that call them
+are in the runtime header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
+from opgen.emit.printer import NATIVE, Text
+from opgen.ir.program import Kind, Loop
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, walk
+from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
+
+_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
+_POSITIONAL = ("argmax", "argmin")
+_CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
+
+
+class Form(StrEnum):
+    """How the points of a nest are given to threads."""
+
+    MAP = "map"
+    ROWS = "rows"
+    COLUMNS = "columns"
+
+
+def form_of(nest: Nest) -> Form:
+    """The structure decides, the schedule only between two that both fit."""
+    looped = [p for p in nest.passes if p.loops]
+    if not looped:
+        return Form.MAP
+    single = len(looped) == 1 and not looped[0].stores and bool(looped[0].folds)
+    return Form.COLUMNS if single and nest.schedule in (Schedule.COLUMN, Schedule.WHOLE) else Form.ROWS
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" if line else line for line in lines]
+
+
+def function(head: str, body: Sequence[str]) -> list[str]:
+    return [f"{head} {{", *indented(body), "}"]
+
+
+def _index(name: str, body: Sequence[str]) -> str:
+    """An index parameter, left without a name where the body has no use for it."""
+    return f"int64_t {name}" if mentions(name, body) else f"int64_t /* {name} */"
+
+
+# --- loops -----------------------------------------------------------------------------------------------------------
+
+
+def decoded(scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str], left: str = "rest") -> list[str]:
+    """A body after the indices it mentions were split off the flattened index `flat`; `left` holds what remains."""
+    names = ["place" if isinstance(a, Batch) else scope.loops[a.name] for a in loops]
+    used = [mentions(name, body) for name in names]
+    if not any(used):
+        return list(body)
+    first = used.index(True)
+    rest = left if len(loops) > 1 else flat
+    lines = [f"int64_t {left} = {flat};"] if len(loops) > 1 else []
+    for i in range(len(loops) - 1, max(first, 1) - 1, -1):
+        split = f"rt::split(&{left}, {_divider(scope, loops[i])})"
+        lines.append(_define(scope, loops[i], names[i], split) if used[i] else f"{split};")
+    if first == 0:
+        lines.append(_define(scope, loops[0], names[0], rest))
+    return [*lines, *body]
+
+
+def _divider(scope: Scope, loop: Loop) -> str:
+    return scope.batch_divider() if isinstance(loop, Batch) else scope.divider(loop)
+
+
+def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
+    if isinstance(loop, Batch):
+        scope.need_batch()
+        return f"const rt::Place {name} = batch.place({value});"
+    return f"const int64_t {name} = {value};"
+
+
+def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]:
+    """The lines of a pass, shared out among the team."""
+    count = " * ".join(scope.size(a) for a in loops)
+    if len(loops) == 1 and not isinstance(loops[0], Batch):
+        inner, lines = scope.loops[loops[0].name], list(body)
+    else:
+        inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
+    return [f"rt::each<Team>({count}, [&](int64_t {inner}) {{", *indented(lines), "});"]
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def _let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
+    lines = []
+    for let in lets:
+        text = scope.print(let.value)
+        lines.append(f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {text};")
+    return lines
+
+
+def _store_line(scope: Scope, store: Store) -> str:
+    arguments = ", ".join(filter(None, (scope.print(store.value), scope.positions(store.at, store.buffer))))
+    return f"{scope.tensor(store.buffer)}.store({arguments});"
+
+
+def _accumulator(scope: Scope, fold: Fold) -> str:
+    """The type of a fold's accumulator."""
+    if fold.op in _CONDITIONS:
+        return _CONDITIONS[fold.op]
+    kind = scope.printer.text(fold.value).kind if fold.op in _POSITIONAL else fold.kind
+    return f"rt::{_FOLDS[fold.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
+
+
+def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> str:
+    value: Text = scope.printer.text(fold.value)
+    if fold.op not in _POSITIONAL:
+        return f"{accumulator}.add({value.text});"
+    (loop,) = loops
+    assert not isinstance(loop, Batch)
+    if value.kind is Kind.BOOL:
+        value = Text(f"static_cast<int64_t>({value.text})", NATIVE.atom, Kind.INT)
+    return f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"
+
+
+def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
+    value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
+    return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
+
+
+# --- map -------------------------------------------------------------------------------------------------------------
+
+
+def identity(outer: Sequence[Loop]) -> tuple[Position, ...]:
+    """The access at the current point of a nest."""
+    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in outer)
+
+
+def _values(nest: Nest) -> list[Scalar]:
+    return [e for p in nest.passes for e in (*(x.value for x in p.lets), *(s.value for s in p.stores))]
+
+
+def is_flat(nest: Nest) -> bool:
+    """Whether every tensor is met at the same point of the same loops (or is 0-dim), so that order does not matter."""
+    here = identity(nest.outer)
+
+    def fits(e: Scalar) -> bool:
+        if isinstance(e, Read) and e.at:
+            return e.at == here and e.fill is None
+        return not isinstance(e, Index)
+
+    stores = [s for p in nest.passes for s in p.stores]
+    inside = {id(p) for e in _values(nest) for r in walk(e) if isinstance(r, Read) and r.at == here for p in r.at}
+    nodes = (n for e in _values(nest) for n in walk(e) if id(n) not in inside)
+    return bool(here) and all(map(fits, nodes)) and all(s.at == here for s in stores)
+
+
+def map_lines(scope: Scope, nest: Nest) -> list[str]:
+    """`point`, and where possible `compute` and `flat`."""
+    if is_flat(nest):
+        return _flat_lines(scope, nest)
+    before = scope.enter(nest.outer)
+    body = []
+    for p in nest.passes:
+        body += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+    body = decoded(scope, nest.outer, "point", body)
+    scope.leave(before, nest.outer)
+    return point_function(body)
+
+
+def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
+    here = identity(nest.outer)
+    read = dict.fromkeys(n.tensor for e in _values(nest) for n in walk(e) if isinstance(n, Read) and n.at)
+    stores = [s for p in nest.passes for s in p.stores]
+    ins = {name: scope.tensor(name) for name in read}
+    outs = {s.buffer: scope.tensor(s.buffer) for s in stores}
+    scope.packed = ins
+    compute = []
+    for p in nest.passes:
+        compute += _let_lines(scope, p.lets)
+        compute += [f"*{outs[s.buffer]} = {scope.print(s.value)};" for s in p.stores]
+    scope.packed = None
+
+    def type_of(name: str) -> str:
+        return value_type(scope.plan.buffer(name).kind)
+
+    values = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
+    packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
+    before = scope.enter(nest.outer)
+    head = ", ".join([*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())])
+    pointers = [f"&{values[n]}" for n in outs]
+    define = [f"{type_of(n)} {values[n]};" for n in outs]
+    loads = [scope.load(Read(n, here)).text for n in ins]
+    point = [*define, f"compute({', '.join([*loads, *pointers])});"]
+    point += [f"{t}.store({values[n]}, {scope.positions(here, n)});" for n, t in outs.items()]
+    point = decoded(scope, nest.outer, "point", point)
+    scope.leave(before, nest.outer)
+    got = [f"{packs[n]}.get(i)" for n in ins]
+    flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
+    flat += [f"rt::Pack<{element_type(scope.plan.buffer(n).storage)}, V> {packs[n]};" for n in outs]
+    loop = [*define, f"compute({', '.join([*got, *pointers])});"]
+    loop += [f"{packs[n]}.set(i, {values[n]});" for n in outs]
+    flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
+    flat += [f"rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
+    return [
+        *function(f"OPGEN_DEVICE void compute({head}) const", compute),
+        *point_function(point),
+        "template <int V>",
+        *function("OPGEN_DEVICE void flat(int64_t first) const", flat),
+    ]
+
+
+def point_function(body: Sequence[str]) -> list[str]:
+    """The device function of a map."""
+    return function(f"OPGEN_DEVICE void point({_index('point', body)}) const", body)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def row_lines(scope: Scope, nest: Nest) -> list[str]:
+    """`row`: all passes of one outer point, by a team."""
+    before = scope.enter(nest.outer)
+    body: list[str] = []
+    for p in nest.passes:
+        body += _looped(scope, p) if p.loops else _once(scope, p)
+    body = decoded(scope, nest.outer, "point", body)
+    scope.leave(before, nest.outer)
+    return ["template <typename Team>", *function(f"OPGEN_DEVICE void row({_index('point', body)}) const", body)]
+
+
+def _once(scope: Scope, p: Pass) -> list[str]:
+    assert not p.folds, "a fold without loops"
+    lines = _let_lines(scope, p.lets)
+    stores = [_store_line(scope, s) for s in p.stores]
+    return lines + (function("if (Team::rank() == 0)", stores) if stores else [])
+
+
+def _looped(scope: Scope, p: Pass) -> list[str]:
+    before = scope.enter(p.loops)
+    names = {f.name: scope.fresh(f"{f.name}_fold") for f in p.folds}
+    body = _let_lines(scope, p.lets)
+    types = {f.name: _accumulator(scope, f) for f in p.folds}
+    body += [_add(scope, f, names[f.name], p.loops) for f in p.folds]
+    body += [_store_line(scope, s) for s in p.stores]
+    lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
+    lines += _each(scope, p.loops, body)
+    if p.folds:
+        lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
+    scope.leave(before, p.loops)
+    return lines + [_result(scope, f, names[f.name]) for f in p.folds]
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def column_lines(scope: Scope, nest: Nest) -> list[str]:
+    """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
+    at = next(i for i, p in enumerate(nest.passes) if p.loops)
+    looped = nest.passes[at]
+    before = scope.enter(nest.outer)
+    prefix = [line for p in nest.passes[:at] for line in _let_lines(scope, p.lets)]
+    inner_before = scope.enter(looped.loops)
+    body = _let_lines(scope, looped.lets)
+    types = {f.name: _accumulator(scope, f) for f in looped.folds}
+    names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
+    body += [_add(scope, f, f"folds->{names[f.name]}", looped.loops) for f in looped.folds]
+    fold = [*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")]
+    fold = decoded(scope, nest.outer, "point", fold)
+    scope.leave(inner_before, looped.loops)
+    finish = [*prefix, *(_store_line(scope, s) for p in nest.passes[:at] for s in p.stores)]
+    finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
+    for p in nest.passes[at + 1 :]:
+        finish += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+    finish = decoded(scope, nest.outer, "point", finish)
+    scope.leave(before, nest.outer)
+    indices = f"{_index('point', fold)}, {_index('inner', fold)}"
+    merge = [f"{n}.merge(other.{n});" for n in names.values()]
+    fields = [f"{types[f.name]} {names[f.name]};" for f in looped.folds]
+    return [
+        "struct Folds {",
+        *indented([*fields, *function("OPGEN_DEVICE void merge(const Folds& other)", merge)]),
+        "};",
+        *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
+        *function(f"OPGEN_DEVICE void finish({_index('point', finish)}, const Folds& folds) const", finish),
+    ]

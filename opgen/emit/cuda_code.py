@@ -1,0 +1,295 @@
+"""Kernel plans as CUDA C++: one `extern "C"` function per step, for `csrc/<op>.cu`.
+
+Every function takes an `OpgenCall` (templates/csrc/opgen_abi.h) filled once per plan: all buffers of the plan in order,
+its dims in order, float params in `reals`, int and bool ones in `ints` (list params element by element), the broadcast
+batch shape, and a workspace. The caller allocates buffers, calls the steps in order, and converts and sums the results;
+a `Contract` step may be given to a BLAS instead of calling the function written for it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.emit.cuda_body import (
+    Form,
+    column_lines,
+    decoded,
+    form_of,
+    function,
+    indented,
+    is_flat,
+    map_lines,
+    point_function,
+    row_lines,
+)
+from opgen.emit.cuda_scope import Scope, element_type, host_scalar, value_type
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.plan.model import (
+    Buffer,
+    Contract,
+    Fold,
+    KernelPlan,
+    Nest,
+    Operand,
+    Pass,
+    Schedule,
+    ScatterStep,
+    Step,
+    Storage,
+    Store,
+)
+
+_LIMIT = 120
+
+
+@dataclass(frozen=True, slots=True)
+class CudaStep:
+    """One exported function: `lines` define it; `workspace` is the name of the one that tells its workspace, or None."""
+
+    name: str
+    lines: tuple[str, ...]
+    workspace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CudaPlan:
+    """The steps of one plan, with a comment on what stands where in a call."""
+
+    name: str
+    comment: tuple[str, ...]
+    steps: tuple[CudaStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CudaFile:
+    """What `op.cu.j2` lays out."""
+
+    op: str
+    plans: tuple[CudaPlan, ...]
+
+
+def cuda_file(op: str, plans: Sequence[KernelPlan]) -> CudaFile:
+    """The view of `csrc/<op>.cu`."""
+    return CudaFile(op, tuple(cuda_plan(op, p) for p in plans))
+
+
+def cuda_plan(op: str, plan: KernelPlan) -> CudaPlan:
+    steps = tuple(_step(plan, s, step_name(op, plan, s)) for s in plan.steps)
+    return CudaPlan(plan.name, tuple(_comment(plan)), steps)
+
+
+def step_name(op: str, plan: KernelPlan, step: Step) -> str:
+    """The name of the exported function of a step."""
+    prefix = plan.name if plan.name.startswith(op) else f"{op}_{plan.name}"
+    return f"{prefix}_{step.name}"
+
+
+def _comment(plan: KernelPlan) -> list[str]:
+    def row(title: str, names: Sequence[str]) -> list[str]:
+        return [f"// {title}: {', '.join(names)}"] if names else []
+
+    reals = [p.name for p in plan.params if p.type == "float"]
+    ints = [p.name for p in plan.params if p.type in ("int", "bool")]
+    lines = row("tensors", [b.name for b in plan.buffers]) + row("dims", [d.name for d in plan.dims])
+    return [part for line in lines + row("reals", reals) + row("ints", ints) for part in wrapped(line)]
+
+
+def wrapped(line: str) -> list[str]:
+    """A line cut at spaces so that it fits; comments go on as comments, code with four more spaces."""
+    lead = line[: len(line) - len(line.lstrip())]
+    more = f"{lead}// " if line.lstrip().startswith("//") else f"{lead}    "
+    out = []
+    while len(line) > _LIMIT:
+        cut = line.rfind(" ", len(more) + 1, _LIMIT + 1)
+        if cut < 0:
+            break
+        out.append(line[:cut])
+        line = more + line[cut + 1 :]
+    return [*out, line]
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
+    match step:
+        case Nest():
+            return _nest(plan, step, name)
+        case Contract():
+            return _nest(plan, contraction(plan, step), name)
+        case ScatterStep():
+            return _scatter(plan, step, name)
+
+
+def _nest(plan: KernelPlan, nest: Nest, name: str) -> CudaStep:
+    form = form_of(nest)
+    written = frozenset(s.buffer for p in nest.passes for s in p.stores)
+    scope = Scope(plan, written)
+    methods = {Form.MAP: map_lines, Form.ROWS: row_lines, Form.COLUMNS: column_lines}[form](scope, nest)
+    points = _count(plan, nest.outer)
+    lengths = list(dict.fromkeys(_count(plan, p.loops) for p in nest.passes if p.loops))
+    lines = [*_reason(nest.reason), *_struct(scope, name, methods)]
+    match form:
+        case Form.MAP if is_flat(nest):
+            flat = " && ".join(f"args.flat({i})" for i, (_, _, rank, _) in enumerate(scope.slots()) if rank > 0)
+            launch = [
+                f"const int64_t points = {points};",
+                f"if ({flat}) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",
+                "return rt::map(call, step, points);",
+            ]
+        case Form.MAP:
+            launch = [f"return rt::map(call, step, {points});"]
+        case Form.ROWS:
+            longest = lengths[0]
+            for other in lengths[1:]:
+                longest = f"std::max<int64_t>({longest}, {other})"
+            launch = [f"return rt::rows(call, step, {points}, {longest});"]
+        case Form.COLUMNS:
+            across = "true" if nest.schedule is Schedule.COLUMN else "false"
+            launch = [f"return rt::columns<{across}>(call, step, {points}, {lengths[0]});"]
+    lines += _run(scope, name, launch)
+    workspace = None
+    if form is Form.COLUMNS:
+        workspace = f"{name}_workspace"
+        size = sum(16 if f.op.startswith("arg") else 8 for p in nest.passes for f in p.folds)
+        ask = f"return rt::columns_workspace<{across}>(*call, {_of_pointer(points)}, {_of_pointer(lengths[0])}, {size});"
+        lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
+    return CudaStep(name, tuple(_laid_out(lines)), workspace)
+
+
+def _of_pointer(text: str) -> str:
+    return text.replace("call.", "call->").replace("(call)", "(*call)")
+
+
+def _laid_out(lines: Sequence[str]) -> list[str]:
+    return [part for line in lines for part in wrapped(line)]
+
+
+def _reason(text: str) -> list[str]:
+    return [f"// {line}" for line in text.splitlines()]
+
+
+def _count(plan: KernelPlan, loops: Sequence[Loop]) -> str:
+    """How many points some loops have, in host code."""
+    axes = [a.extent for a in loops if isinstance(a, Axis)]
+    parts = ["rt::batch_count(call)"] if len(axes) < len(loops) else []
+    if axes:
+        parts.append(host_scalar(plan, mul(*axes)))
+    return " * ".join(f"({p})" if " + " in p or " - " in p else p for p in parts) or "1"
+
+
+def _struct(scope: Scope, name: str, methods: Sequence[str]) -> list[str]:
+    fields = [f"{m.type} {m.name};" for m in _members(scope)]
+    head = ["using opmath_t = rt::math_t<scalar_t>;", "", *fields, *([""] if fields else [])]
+    return ["template <typename scalar_t>", f"struct {name}_step {{", *indented([*head, *methods]), "};", ""]
+
+
+def _members(scope: Scope) -> list[_Field]:
+    views = []
+    for i, (buffer, *_) in enumerate(scope.slots()):
+        const = "" if buffer in scope.written else "const "
+        element = f"{const}{element_type(scope.plan.buffer(buffer).storage)}"
+        views.append(_Field(f"rt::Tensor<{element}>", scope.buffers[buffer], f"args.template tensor<{element}>({i})"))
+    return views + [_Field(m.type, m.name, m.value) for m in scope.members.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    type: str
+    name: str
+    value: str
+
+
+def _run(scope: Scope, name: str, launch: Sequence[str]) -> list[str]:
+    """The host function: reads the call, fills in the struct, launches."""
+    slots = ", ".join(f"{{{number}, {rank}, {at}}}" for _, number, rank, at in scope.slots())
+    body = [
+        "using opmath_t = rt::math_t<scalar_t>;" if _uses_opmath(scope) else "",
+        f"static constexpr rt::Slot slots[] = {{{slots}}};",
+        "const rt::Arguments args(call, slots);",
+        "if (args.status() != OPGEN_OK) return args.status();",
+        f"{name}_step<scalar_t> step;",
+        *(f"step.{f.name} = {f.value};" for f in _members(scope)),
+        *launch,
+    ]
+    return [
+        "template <typename scalar_t>",
+        *function(f"int run_{name}(const OpgenCall& call)", [line for line in body if line]),
+        "",
+        *function(
+            f'extern "C" int {name}(const OpgenCall* call)',
+            [f"return OPGEN_DISPATCH(call->dtype, scalar_t, run_{name}<scalar_t>(*call));"],
+        ),
+    ]
+
+
+def _uses_opmath(scope: Scope) -> bool:
+    return any("opmath_t" in f.value for f in _members(scope))
+
+
+# --- scatter ---------------------------------------------------------------------------------------------------------
+
+
+def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
+    """Two kernels: the base everywhere, then the points with atomics."""
+    here: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in step.axes)
+    fill = Nest("fill", step.axes, (Pass((), stores=(Store(step.out, here, step.base),)),), Schedule.MAP)
+    base = _nest(plan, fill, f"{name}_base")
+    buffer = plan.buffer(step.out)
+    assert buffer.storage in (Storage.COMPUTE, Storage.INT64), f"{step.out}: no atomics on {buffer.storage}"
+    scope = Scope(plan, frozenset({step.out}))
+    before = scope.enter(step.loops)
+    lets = []
+    for let in step.lets:
+        value = scope.print(let.value)
+        lets.append(f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {value};")
+    cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out)})"
+    value = scope.printer.text(step.value)
+    type_ = value_type(buffer.kind)
+    text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
+    body = decoded(scope, step.loops, "point", [*lets, f"rt::atomic_{step.op}({cell}, {text});"])
+    scope.leave(before, step.loops)
+    methods = point_function(body)
+    lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]
+    launch = [
+        f"const int status = run_{name}_base<scalar_t>(call);",
+        "if (status != OPGEN_OK) return status;",
+        f"return rt::map(call, step, {_count(plan, step.loops)});",
+    ]
+    return CudaStep(name, tuple(_laid_out([*lines, *_run(scope, name, launch)])))
+
+
+# --- contraction -----------------------------------------------------------------------------------------------------
+
+
+def contraction(plan: KernelPlan, step: Contract) -> Nest:
+    """The plain nest of a contraction: a fallback where there is no BLAS, and what the emulation runs."""
+    operands = [o for o in (step.out, step.a, step.b, step.bias) if o is not None]
+    loops: dict[str, Loop] = {}
+    for o in operands:
+        loops.update({k: v for k, v in _loops(plan.buffer(o.buffer), o).items() if k not in loops})
+
+    def read(o: Operand) -> Read:
+        return Read(o.buffer, _at(o))
+
+    folded = Pass(tuple(loops[k] for k in step.k), folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
+    total: Read = Read("total", ())
+    kind = plan.buffer(step.out.buffer).kind
+    value = total if step.bias is None else add(total, read(step.bias))
+    stored = Pass((), stores=(Store(step.out.buffer, _at(step.out), value),))
+    if kind is Kind.INT:
+        folded = Pass(folded.loops, folds=tuple(Fold(f.name, f.op, f.value, Kind.INT) for f in folded.folds))
+    outer = tuple(loops[k] for k in step.out.labels)
+    return Nest(step.name, outer, (folded, stored), Schedule.ROW, step.results, step.reason)
+
+
+def _at(o: Operand) -> tuple[Position, ...]:
+    return tuple(BATCH if k == "..." else Index(k) for k in o.labels)
+
+
+def _loops(buffer: Buffer, o: Operand) -> dict[str, Loop]:
+    """The loop of each label of an operand."""
+    pairs = zip(o.labels, buffer.shape, strict=True)
+    return {k: BATCH if isinstance(size, Batch) else Axis(k, size) for k, size in pairs}

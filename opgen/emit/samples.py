@@ -1,0 +1,272 @@
+"""Sample inputs for generated tests: which sizes, which ranges, which params, and what must come out of them.
+
+In: a resolved operator. Out: one `SampleCase` per variant (and one with other params), its expected values computed by
+the reference interpreter, so that a generated test compares kernels with plain loops. The values of an input are point
+`i` of a fixed low-discrepancy sequence; `templates/testing.py.j2` makes the same numbers with the same arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from opgen.ir.formula import scalar
+from opgen.ir.interp import Array, Value, run
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Tensor, Variant, statement_reads
+from opgen.ir.scalar import Apply, Batch, Const, Dim, Lit, Param, Read, Scalar
+from opgen.spec.model import OpSpec
+
+GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
+_SIZES = (3, 4, 2, 5)
+_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0))
+
+
+@dataclass(frozen=True, slots=True)
+class InputSample:
+    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence."""
+
+    name: str
+    shape: tuple[int | tuple[int, ...], ...]
+    kind: Kind
+    low: float
+    high: float
+    salt: int
+
+    def array(self) -> Array:
+        sizes: list[int] = []
+        for item in self.shape:
+            sizes.extend(item if isinstance(item, tuple) else (item,))
+        points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
+        span = self.high - self.low
+        match self.kind:
+            case Kind.FLOAT:
+                data: list[Value] = [self.low + span * p for p in points]
+            case Kind.INT:
+                data = [int(self.low + span * p) for p in points]
+            case Kind.BOOL:
+                data = [p < 0.5 for p in points]
+        return Array(tuple(sizes), data)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCase:
+    """One call: a sample per input of the operator (None: absent), the params to state, and the results."""
+
+    name: str
+    variant: Variant
+    inputs: tuple[tuple[str, InputSample | None], ...]
+    params: tuple[tuple[str, object], ...]
+    expected: tuple[Array, ...]
+    gradients: tuple[Array, ...]
+
+
+def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
+    """A case for every variant, and one with params away from their defaults where there are any."""
+    stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+    cases = []
+    for variant, backward in zip(operator.variants, backwards, strict=True):
+        cases.append(_Chooser(spec, operator, variant, backward if stated else None).case(moved=False))
+    if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
+        first = operator.variants[0]
+        cases.append(_Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True))
+    return tuple(cases)
+
+
+class _Chooser:
+    """Chooses the samples of one variant."""
+
+    def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
+        self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
+        self.program = variant.program
+        self.sizes = self._dim_sizes()
+        named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
+        self.batch = (2,) if named else (2, 3)
+
+    def _dim_sizes(self) -> dict[str, int]:
+        chosen = dict(self.spec.tests.sizes)
+        sizes = itertools.cycle(_SIZES)
+        for t in self.operator.inputs:
+            for s in t.shape:
+                if isinstance(s, Dim) and s.name not in chosen:
+                    chosen[s.name] = next(sizes)
+        return {str(k): int(v) for k, v in chosen.items()}
+
+    def case(self, *, moved: bool) -> SampleCase:
+        params = self._params(moved=moved)
+        values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
+        values = {k: v for k, v in values.items() if v is not None}
+        for low, high in _RANGES:
+            inputs = self._inputs(values, low, high)
+            arrays = {s.name: s.array() for s in inputs.values() if s is not None}
+            results = run(self.program, arrays, values)
+            if all(_finite(r) for r in results.values()):
+                break
+        expected = tuple(results[o.name] for o in self.program.outputs)
+        gradients = self._gradients(arrays, values, expected)
+        name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
+        stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
+        return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
+
+    def _params(self, *, moved: bool) -> dict[str, object]:
+        """Values of the params to state: those of the variant, required ones, and moved ones."""
+        chosen: dict[str, object] = {}
+        conditions = {c.name: c for c in self.variant.conditions}
+        for a in self.operator.params:
+            match conditions.get(a.name):
+                case Chosen(value=value):
+                    chosen[a.name] = value
+                case Given(present=True):
+                    chosen[a.name] = self._sampled(a)
+                case Given(present=False):
+                    pass
+                case None:
+                    if a.required or (moved and not a.choices and a.type != "bool" and not a.null):
+                        chosen[a.name] = self._sampled(a)
+        return chosen
+
+    def _sampled(self, a: Argument) -> object:
+        low, high = self._bounds(a.name, next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name))
+        match a.type:
+            case "str":
+                return a.choices[0]
+            case "bool":
+                return True
+            case "int":
+                one: object = int(max(1, math.ceil(low))) if low > -math.inf else 1
+            case _:
+                one = self._sampled_float(a, low, high)
+        return one if a.length is None else [one] * a.length
+
+    def _sampled_float(self, a: Argument, low: float, high: float) -> float:
+        default = default_value(a)
+        wanted = 0.75 * default + 0.1 if isinstance(default, int | float) else 0.75
+        if low < wanted < high:
+            return round(wanted, 6)
+        if math.isfinite(low) and math.isfinite(high):
+            return round(low + 0.3 * (high - low), 6)
+        return round(low + 0.75, 6) if math.isfinite(low) else round(high - 0.75, 6)
+
+    def _inputs(self, values: Mapping[str, object], low: float, high: float) -> dict[str, InputSample | None]:
+        present = {t.name for t in self.program.inputs}
+        samples: dict[str, InputSample | None] = {}
+        for salt, t in enumerate(self.operator.inputs):
+            samples[t.name] = self._input(t, values, low, high, salt) if t.name in present else None
+        return samples
+
+    def _input(self, t: Tensor, values: Mapping[str, object], low: float, high: float, salt: int) -> InputSample:
+        shape: list[int | tuple[int, ...]] = []
+        for s in t.shape:
+            shape.append(self.batch if isinstance(s, Batch) else int(self._number(s, values)))
+        domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
+        lowest, highest = self._bounds(t.name, domain)
+        if t.kind is Kind.INT:
+            lowest = 0 if lowest == -math.inf else lowest
+            highest = self._index_range(t.name, values) if highest == math.inf else highest
+        elif domain:
+            width = highest - lowest
+            lowest, highest = _inside(lowest, highest, width)
+        else:
+            lowest, highest = low, high
+        return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt)
+
+    def _index_range(self, name: str, values: Mapping[str, object]) -> int:
+        """The smallest size that an integer input selects from; 3 where it selects nothing."""
+        sizes = [3]
+        for s in self.program.statements:
+            for read in statement_reads(s):
+                shape = self.program.shape_of(read.tensor)
+                for p, size in zip(read.at, shape, strict=True):
+                    if isinstance(p, Read) and p.tensor == name and not isinstance(size, Batch):
+                        sizes.append(int(self._number(size, values)))
+        return min(sizes[1:], default=sizes[0])
+
+    def _gradients(
+        self, arrays: Mapping[str, Array], values: Mapping[str, object], expected: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
+        """What the stated gradients give for the cotangents that the tests use."""
+        if self.backward is None:
+            return ()
+        given = dict(arrays)
+        results = dict(zip((o.name for o in self.program.outputs), expected, strict=True))
+        for t in self.backward.inputs:
+            if t.name not in given:
+                shape = results[t.of].shape
+                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11).array()
+        found = run(self.backward, {t.name: given[t.name] for t in self.backward.inputs}, values)
+        return tuple(found[o.name] for o in self.backward.outputs)
+
+    def _bounds(self, name: str, domain: str) -> tuple[float, float]:
+        """The interval that a domain states for a name."""
+        if not domain:
+            return -math.inf, math.inf
+        names = (name, *self.sizes, *(a.name for a in self.operator.params))
+        low, high = -math.inf, math.inf
+        for part in _conjuncts(scalar(domain, tuple(dict.fromkeys(names)))):
+            match part:
+                case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
+                    low = max(low, self._number(a, {}))
+                case Apply("lt" | "le", (Param(found), a)) | Apply("gt" | "ge", (a, Param(found))) if found == name:
+                    high = min(high, self._number(a, {}))
+        return low, high
+
+    def _number(self, e: Scalar, values: Mapping[str, object]) -> float:
+        match e:
+            case Lit(value):
+                return float(value)
+            case Const(name):
+                return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
+            case Dim(name) | Param(name) if name in self.sizes:
+                return float(self.sizes[name])
+            case Param(name, item):
+                default = next(default_value(a) for a in self.operator.params if a.name == name)
+                value = values.get(name, default)
+                chosen = value[item] if item is not None and isinstance(value, Sequence) else value
+                return float(chosen) if isinstance(chosen, int | float) else 1.0
+            case Apply(fn, args):
+                whole = [self._number(a, values) for a in args]
+                return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))
+        raise ValueError(f"no number for {e}")
+
+
+def default_value(a: Argument) -> object:
+    """A param's default as a Python value; None where it has none."""
+    match a.default:
+        case Fraction():
+            return float(a.default)
+        case tuple():
+            return [float(v) if isinstance(v, Fraction) else v for v in a.default]
+        case Const("inf"):
+            return math.inf
+        case Apply("neg", (Const("inf"),)):
+            return -math.inf
+        case _:
+            return a.default
+
+
+def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:
+    return e.args if isinstance(e, Apply) and e.fn == "and" else (e,)
+
+
+def _inside(low: float, high: float, width: float) -> tuple[float, float]:
+    """A bounded interval strictly inside a domain."""
+    if math.isfinite(width):
+        return low + 0.05 * width, high - 0.05 * width
+    if math.isfinite(low):
+        return low + 0.1, low + 3.0
+    return (high - 3.0, high - 0.1) if math.isfinite(high) else (-2.0, 2.0)
+
+
+def _finite(a: Array) -> bool:
+    return all(math.isfinite(v) for v in a.data)
+
+
+def _condition(c: Given | Chosen) -> str:
+    match c:
+        case Given(name, present):
+            return name if present else f"no {name}"
+        case Chosen(name, value):
+            return f"{name}={value}"

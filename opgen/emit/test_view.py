@@ -1,0 +1,174 @@
+"""The generated test file as finished text: cases with their samples, params and expected values.
+
+In: a spec, its resolved operator, and per variant the unsaved gradient program (None: nothing is differentiable) and
+whether it has a forward mode. Out: a `TestView` for `templates/test_op.py.j2`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.emit.samples import InputSample, SampleCase, sample_cases
+from opgen.ir.interp import Array, Value
+from opgen.ir.program import Kind, Operator, Program
+from opgen.spec.model import OpSpec
+
+WIDTH = 120
+_ITEM_INDENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """The pieces of one `Case(…)`: each entry is a finished line or block at its own indentation."""
+
+    name: str
+    inputs: tuple[str, ...]
+    params: tuple[str, ...]
+    expected: tuple[str, ...]
+    gradients: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestView:
+    """What the template of a test file may see."""
+
+    __test__ = False  # pytest takes the name for a test class
+
+    op: str
+    class_name: str
+    imports: str
+    helpers: str
+    math: str
+    attributes: tuple[str, ...]
+    cases: tuple[CaseView, ...]
+
+
+def test_view(
+    spec: OpSpec,
+    operator: Operator,
+    backwards: Sequence[Program | None],
+    *,
+    forward_mode: bool,
+    class_name: str,
+    module: str | None,
+    module_call: str,
+) -> TestView:
+    """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
+    cases = tuple(_case(c) for c in sample_cases(spec, operator, backwards))
+    text = "\n".join(line for c in cases for line in (*c.inputs, *c.expected, *c.gradients))
+    helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
+    numbers = [n for n in ("inf", "nan") if n in _words(text)]
+    names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
+    return TestView(
+        op=operator.name,
+        class_name=class_name,
+        imports=", ".join(sorted(names, key=_import_order)),
+        helpers=", ".join(("Case", "OperatorTests", *helpers)),
+        math=", ".join(numbers),
+        attributes=_attributes(spec, operator, forward_mode, module_call),
+        cases=cases,
+    )
+
+
+test_view.__test__ = False  # type: ignore[attr-defined]
+
+
+def _import_order(name: str) -> tuple[bool, str]:
+    """Classes before functions, as import sorters have it."""
+    return not name[0].isupper(), name
+
+
+def _words(text: str) -> list[str]:
+    return text.replace("[", " ").replace("]", " ").replace(",", " ").replace("-", " ").split()
+
+
+def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_call: str) -> tuple[str, ...]:
+    gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
+    outputs = operator.variants[0].program.outputs
+    smooth = [k for k, o in enumerate(outputs) if o.kind is Kind.FLOAT and o.differentiable]
+    lines = [f"operator = staticmethod({operator.name})"]
+    lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
+    if smooth != [0]:
+        lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
+    if spec.reference:
+        lines += [f"reference = {quoted(str(spec.reference))}"]
+    if spec.backward is not None or any(f.derivatives for f in spec.functions):
+        lines += ["stated_gradient = True"]
+    if not forward_mode:
+        lines += ["forward_mode = False"]
+    if spec.once_differentiable:
+        lines += ["once_differentiable = True"]
+    if spec.inplace:
+        lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(str(spec.inplace))}"]
+    if module_call:
+        lines += [f"make_module = staticmethod(lambda: {module_call})"]
+    return tuple(lines)
+
+
+def quoted(text: str) -> str:
+    """A Python string literal in double quotes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tuple(items: list[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def _case(c: SampleCase) -> CaseView:
+    return CaseView(
+        name=quoted(c.name),
+        inputs=tuple(f"{quoted(n)}: {'None' if s is None else _sample(s)}," for n, s in c.inputs),
+        params=tuple(f"{quoted(n)}: {literal(v)}," for n, v in c.params),
+        expected=tuple(_numbers(a) for a in c.expected),
+        gradients=tuple(_numbers(a) for a in c.gradients),
+    )
+
+
+def _sample(s: InputSample) -> str:
+    parts = [_size(item) for item in s.shape]
+    if s.kind is Kind.INT:
+        parts += ([f"low={int(s.low)}"] if s.low else []) + [f"high={int(s.high)}"]
+    if s.kind is Kind.FLOAT and (s.low, s.high) != (-2.0, 2.0):
+        parts += [f"low={s.low!r}", f"high={s.high!r}"]
+    if s.salt:
+        parts.append(f"salt={s.salt}")
+    name = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools"}[s.kind]
+    return f"{name}({', '.join(parts)})"
+
+
+def _size(item: int | tuple[int, ...]) -> str:
+    return str(item) if isinstance(item, int) else _tuple([str(i) for i in item])
+
+
+def literal(value: object) -> str:
+    """A param value as Python source."""
+    match value:
+        case str():
+            return quoted(value)
+        case list() | tuple():
+            return f"[{', '.join(literal(v) for v in value)}]"
+        case float() if not math.isfinite(value):
+            return f"float({quoted(str(value))})"
+        case _:
+            return repr(value)
+
+
+def _numbers(a: Array) -> str:
+    """The flat values as a list: on one line where it fits, else one number a line."""
+    items = [_number(v) for v in a.data]
+    line = f"[{', '.join(items)}],"
+    if len(line) + _ITEM_INDENT <= WIDTH:
+        return line
+    return "\n".join(["[", *(f"    {item}," for item in items), "],"])
+
+
+def _number(v: Value) -> str:
+    """Ten significant digits: more than any test compares, fewer than two math libraries could disagree on."""
+    if isinstance(v, bool | int):
+        return str(v)
+    return str(float(f"{v:.10g}"))
+
+
+__all__ = ["CaseView", "TestView", "literal", "quoted", "test_view"]

@@ -1,0 +1,182 @@
+"""Programs as a readable function in plain torch: what an expert would write by hand.
+
+In goes one Program per variant of an operator; out comes a `TorchFunction`: the names of its arguments and results and its
+lines, without `def` and `return`, for templates to put into a static method, a dispatcher kernel or a plain function.
+The code has no Python branch on data, takes sizes from shapes, is out of place, and works under vmap and autograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.emit.torch_conditions import Switches
+from opgen.emit.torch_merge import Line, laid_out, merged
+from opgen.emit.torch_program import Listing, listing, used_names
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.scalar import BATCH
+
+# Functions of the runtime that lines call, and the standard module they may name.
+HELPERS = (
+    "add_along",
+    "add_at",
+    "add_one_along",
+    "amax",
+    "amin",
+    "as_rows",
+    "joint_log_softmax",
+    "joint_softmax",
+    "logsumexp",
+    "pick",
+    "product",
+    "take",
+    "upcast",
+    "variance",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TorchFunction:
+    """A function body. Every name in `returns` is assigned on every path (None: not asked for, or not there).
+
+    `tensors` and `params` are the arguments that the lines use, in the order cotangents and tangents, saved tensors,
+    inputs; then params. A gradient function of several results has the name of its mask in `mask_name`, and in `mask`
+    what each entry of it stands for. `views`: results that may share memory with an argument.
+    """
+
+    name: str
+    tensors: tuple[str, ...]
+    params: tuple[str, ...]
+    returns: tuple[str, ...]
+    lines: tuple[str, ...]
+    helpers: tuple[str, ...]
+    uses_math: bool = False
+    mask: tuple[str, ...] = ()
+    mask_name: str = ""
+    views: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()  # arguments that may be None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (*self.tensors, *self.params, *((self.mask_name,) if self.mask_name else ()))
+
+
+MASK = "needs_input_grad"
+
+
+def torch_function(
+    name: str, programs: Sequence[tuple[Variant, Program]], operator: Operator, *, masked: bool = False
+) -> TorchFunction:
+    """The code of a derived function of an operator, all variants in one."""
+    listings = [listing(p, several_batches=_several_batches(v, operator)) for v, p in programs]
+    results = _results(programs)
+    switches = Switches.of([v.conditions for v, _ in programs])
+    lines = merged(listings, tuple(results))
+    absent = _absent(programs, listings, tuple(results))
+    mask = _mask(programs, operator, results) if masked and len(results) > 1 else ()
+    text = _masked(lines, switches, results, mask) if mask else _plain(lines, switches, absent)
+    returned = _returned(listings, results)
+    used = used_names("\n".join(text) + "\n" + "\n".join(returned))
+    tensors = _tensors(programs, used)
+    return TorchFunction(
+        name,
+        tensors,
+        tuple(a.name for a in operator.params if a.name in used),
+        tuple(returned),
+        tuple(text),
+        tuple(h for h in HELPERS if h in used),
+        "math" in used,
+        mask,
+        MASK if mask else "",
+        tuple(dict.fromkeys(v for x in listings for v in x.views)),
+        tuple(t for t in tensors if not all(any(i.name == t for i in p.inputs) for _, p in programs)),
+    )
+
+
+def _several_batches(variant: Variant, operator: Operator) -> bool:
+    """Do several inputs of this variant have batch dims, which may then differ?"""
+    missing = [c.name for c in variant.conditions if isinstance(c, Given) and not c.present]
+    return sum(BATCH in t.shape and t.name not in missing for t in operator.inputs) > 1
+
+
+def _results(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
+    """Every result of any variant, in order, and what it is the gradient of."""
+    longest = max((p.outputs for _, p in programs), key=len)
+    every = (*longest, *(o for _, p in programs for o in p.outputs))
+    return {o.name: o.of for o in dict.fromkeys(every)} if every else {}
+
+
+def _returned(listings: Sequence[Listing], results: dict[str, str]) -> list[str]:
+    """The local name of each result, the same in every variant."""
+    names = {r: dict.fromkeys(n for x in listings for q, n in x.returns if q == r) for r in results}
+    return [next(iter(names[r])) for r in results]
+
+
+def _absent(
+    programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], results: tuple[str, ...]
+) -> tuple[tuple[str, frozenset[int]], ...]:
+    """Results that some variants do not have: set to None first."""
+    out = []
+    for r in results:
+        without = frozenset(i for i, x in enumerate(listings) if r not in dict(x.returns))
+        if without:
+            out.append((r, without))
+    return tuple(out)
+
+
+def _tensors(programs: Sequence[tuple[Variant, Program]], used: tuple[str, ...]) -> tuple[str, ...]:
+    order = (Role.COTANGENT, Role.TANGENT, Role.SAVED, Role.INPUT)
+    found = [t for role in order for _, p in programs for t in p.inputs if t.role is role]
+    return tuple(t for t in dict.fromkeys(t.name for t in found) if t in used)
+
+
+def _plain(lines: tuple[Line, ...], switches: Switches, absent: tuple[tuple[str, frozenset[int]], ...]) -> list[str]:
+    start = f"{' = '.join(r for r, _ in absent)} = None"
+    return ([start] if absent else []) + laid_out(lines, switches)
+
+
+# --- gradients on demand ---------------------------------------------------------------------------------------------
+
+
+def _mask(
+    programs: Sequence[tuple[Variant, Program]], operator: Operator, results: dict[str, str]
+) -> tuple[str, ...]:
+    """What the entries of the mask stand for: cotangents that have gradients, then every input of the operator."""
+    inputs = tuple(t.name for t in operator.inputs)
+    return (*(of for of in dict.fromkeys(results.values()) if of not in inputs), *inputs)
+
+
+def _masked(
+    lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]
+) -> list[str]:
+    """Lines that every result needs, then those that some need, then for each result its own."""
+    out = [f"{' = '.join(results)} = None"]
+    shared = [x for x in lines if len(x.results) > 1 or x.step.size]
+    i = 0
+    while i < len(shared):
+        key = _key(shared[i], results)
+        j = i
+        while j < len(shared) and _key(shared[j], results) == key:
+            j += 1
+        out += _guarded(shared[i:j], switches, results, key, mask)
+        i = j
+    for r in results:
+        own = [x for x in lines if x.results == (r,) and not x.step.size]
+        out += _guarded(own, switches, results, (r,), mask)
+    return out
+
+
+def _key(x: Line, results: dict[str, str]) -> tuple[str, ...]:
+    return tuple(results) if x.step.size else x.results
+
+
+def _guarded(
+    lines: list[Line], switches: Switches, results: dict[str, str], key: tuple[str, ...], mask: tuple[str, ...]
+) -> list[str]:
+    if not lines:
+        return []
+    if len(key) == len(results):
+        return laid_out(lines, switches)
+    tests = [f"{MASK}[{mask.index(results[r])}]" for r in key]
+    return [f"if {' or '.join(tests)}:", *(f"    {line}" for line in laid_out(lines, switches.with_some(tuple(results[r] for r in key))))]
+

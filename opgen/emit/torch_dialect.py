@@ -1,0 +1,224 @@
+"""How scalar expressions are written in torch code: tensors and Python numbers side by side.
+
+In goes nothing but tables; out comes the `Dialect` that `opgen.emit.printer` prints with, for one function body. What
+makes torch its own language: a parameter or a size is a Python number (`math.sqrt`, `and`, `a if c else b`), an access
+is a tensor (`torch.sqrt`, `&`, `torch.where`), and a number must never change a tensor's dtype: an integer or bool
+tensor that meets a float number is converted first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from opgen.emit.printer import Dialect, Infix, Printer, Special, Text, decimal, join, result_kind, whole
+from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.program import Kind
+from opgen.ir.scalar import ONE, ZERO, Lit, Scalar
+
+TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_AND, ADD, MUL, UNARY, POWER, ATOM = 0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 12, 13
+
+
+@dataclass(frozen=True, slots=True)
+class Casts:
+    """What the dialect asks of the function it prints in: spelling of the float dtype, and a number as a tensor."""
+
+    dtype: Callable[[], str]  # `input.dtype`
+    tensor: Callable[[str], str]  # "2.0" -> `input.new_full((), 2.0)`
+
+
+def _literal(value: int | Fraction | bool) -> Text:
+    if isinstance(value, bool):
+        return Text(str(value), ATOM, Kind.BOOL, number=True)
+    if isinstance(value, int):
+        return Text(str(value), UNARY if value < 0 else ATOM, Kind.INT, number=True)
+    short = decimal(value)
+    if short is None:
+        return Text(f"{value.numerator} / {value.denominator}", MUL, number=True)
+    return Text(short, UNARY if value < 0 else ATOM, number=True)
+
+
+def dialect(casts: Casts) -> Dialect:
+    """The torch dialect inside one function body."""
+
+    def as_float(t: Text) -> Text:
+        return t if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
+
+    def as_tensor(t: Text) -> Text:
+        return Text(casts.tensor(t.text), ATOM, t.kind) if t.number else t
+
+    def spelling(row: ScalarFunction, texts: tuple[Text, ...]) -> str:
+        if all(t.number for t in texts) and row.python:
+            return row.python
+        if row.torch_number and len(texts) > 1 and not texts[0].number and all(t.number for t in texts[1:]):
+            return row.torch_number
+        return row.torch
+
+    return Dialect(
+        infix={},
+        special={
+            "or": _logic("or", Infix.of("or", OR), Infix.of("|", BIT_OR)),
+            "and": _logic("and", Infix.of("and", AND), Infix.of("&", BIT_AND)),
+            "not": _not,
+            "neg": _neg,
+            "where": lambda p, args: _where(p, args, as_float, as_tensor),
+            "pow": lambda p, args: _power(p, args, as_float),
+            "detach": _detach,
+            "int": _int,
+            **{name: _arithmetic(name, infix, as_float) for name, infix in _INFIX.items()},
+            **{
+                name: _call(row, as_float, as_tensor)
+                for name, row in FUNCTIONS.items()
+                if not row.infix and name not in ("detach", "int")
+            },
+        },
+        literal=_literal,
+        constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
+        spelling=spelling,
+        as_float=as_float,
+        unary=UNARY,
+        atom=ATOM,
+    )
+
+
+_INFIX = {
+    "eq": Infix.single("==", COMPARE),
+    "ne": Infix.single("!=", COMPARE),
+    "lt": Infix.single("<", COMPARE),
+    "le": Infix.single("<=", COMPARE),
+    "gt": Infix.single(">", COMPARE),
+    "ge": Infix.single(">=", COMPARE),
+    "add": Infix.of("+", ADD),
+    "sub": Infix.of("-", ADD),
+    "mul": Infix.of("*", MUL),
+    "div": Infix.of("/", MUL),
+    "floordiv": Infix.of("//", MUL),
+    "mod": Infix.of("%", MUL),
+}
+
+Convert = Callable[[Text], Text]
+
+
+def _promoted(texts: tuple[Text, ...], kind: Kind, as_float: Convert, *, mixes: bool) -> tuple[Text, ...]:
+    """Operands such that torch computes in the float dtype. `mixes`: the operator takes an int beside a float tensor."""
+    if kind is Kind.INT:
+        return tuple(Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT) if _is_mask(t) else t for t in texts)
+    beside = mixes and any(t.kind is Kind.FLOAT and not t.number for t in texts)
+    return tuple(as_float(t) if t.kind is not Kind.FLOAT and not (beside and not _is_mask(t)) else t for t in texts)
+
+
+def _is_mask(t: Text) -> bool:
+    return t.kind is Kind.BOOL and not t.number
+
+
+def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
+    row = FUNCTIONS[name]
+
+    def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
+        texts = tuple(p.text(a) for a in args)
+        kind = result_kind(row, texts)
+        if kind is not Kind.BOOL:
+            texts = _promoted(texts, kind, as_float, mixes=True)
+        elif any(t.kind is Kind.FLOAT for t in texts):
+            texts = _promoted(texts, Kind.FLOAT, as_float, mixes=True)
+        return join(infix, texts, kind)
+
+    return special
+
+
+def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special:
+    """A called row: numbers stay numbers where every argument is one, or where the spelling takes them."""
+
+    def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
+        texts = tuple(p.text(a) for a in args)
+        kind = result_kind(row, texts)
+        if kind is not Kind.INT:
+            texts = _promoted(texts, Kind.FLOAT, as_float, mixes=False)
+        if row.variadic:  # commutative: numbers last, joined first
+            numbers = tuple(t for t in texts if t.number)
+            texts = (*(t for t in texts if not t.number), *((p.call(row, numbers),) if numbers else ()))
+        elif texts[0].number and (not row.python or not all(t.number for t in texts)):
+            texts = tuple(as_tensor(t) for t in texts)
+        if not row.torch_number and row.name not in _NUMBERS and not all(t.number for t in texts):
+            texts = tuple(as_tensor(t) for t in texts)
+        return p.call(row, texts)
+
+    return special
+
+
+# Rows whose plain spelling takes Python numbers after the first argument.
+_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp", "polygamma")
+
+
+def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:
+    row = FUNCTIONS[name]
+
+    def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
+        texts = tuple(p.text(a) for a in args)
+        return join(numbers if all(t.number for t in texts) else tensors, texts, result_kind(row, texts))
+
+    return special
+
+
+def _not(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    t = p.text(args[0])
+    if t.number:
+        return Text(f"not {t.at(NOT)}", NOT, Kind.BOOL, number=True)
+    return Text(f"~{t.at(UNARY)}", UNARY, Kind.BOOL)
+
+
+def _neg(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    t = p.text(args[0])
+    if _is_mask(t):
+        t = Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)
+    operand = t.at(UNARY)
+    kind = Kind.FLOAT if t.kind is Kind.FLOAT else Kind.INT
+    return Text(f"-({operand})" if operand.startswith("-") or t.level == POWER else f"-{operand}", UNARY, kind, t.number)
+
+
+def _detach(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    t = p.text(args[0])
+    return t if t.number else Text(f"{t.at(ATOM)}.detach()", ATOM, t.kind)
+
+
+def _int(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    t = p.text(args[0])
+    if t.number:
+        return Text(f"int({t.text})", ATOM, Kind.INT, number=True)
+    return Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)  # a conversion truncates
+
+
+def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
+    base, exponent = p.text(args[0]), p.text(args[1])
+    n = whole(args[1])
+    if base.kind is not Kind.FLOAT and not base.number and (n is None or n < 0):
+        base = as_float(base)
+    kind = Kind.FLOAT if Kind.FLOAT in (base.kind, exponent.kind) else Kind.INT
+    sign = "**" if _simple(base) and _simple(exponent) else " ** "
+    return Text(base.at(ATOM) + sign + exponent.at(UNARY), POWER, kind, base.number and exponent.number)
+
+
+def _simple(t: Text) -> bool:
+    """What formatters hug a power operator with: names, attributes and numbers, with or without a sign."""
+    text = t.text.removeprefix("-")
+    return text.replace(".", "_").isidentifier() or text.replace(".", "").isdigit()
+
+
+def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: Convert) -> Text:
+    condition = p.text(args[0])
+    if not condition.number and args[1:] in ((ONE, ZERO), (Lit(True), Lit(False))):
+        return condition  # a condition counts as 0 or 1
+    a, b = p.text(args[1]), p.text(args[2])
+    kind = a.kind if a.kind is b.kind else Kind.FLOAT if Kind.FLOAT in (a.kind, b.kind) else Kind.INT
+    if condition.number:
+        if a.number != b.number:
+            a, b = as_tensor(a), as_tensor(b)
+        return Text(f"{a.at(OR)} if {condition.at(OR)} else {b.at(TERNARY)}", TERNARY, kind, a.number)
+    if kind is Kind.FLOAT:
+        a, b = (t if t.kind is Kind.FLOAT else as_float(t) for t in (a, b))
+        if a.number and b.number:
+            a = as_tensor(a)
+    elif kind is Kind.INT:
+        a, b = _promoted((a, b), kind, as_float, mixes=True)
+    return Text(f"torch.where({condition.text}, {a.text}, {b.text})", ATOM, kind)

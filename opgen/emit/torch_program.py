@@ -1,0 +1,204 @@
+"""One variant of an operator as straight-line torch code.
+
+In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names of
+its results, and what it uses. Merging the listings of all variants into one function is `opgen.emit.torch_merge`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from opgen.emit.printer import Text
+from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
+from opgen.emit.torch_dialect import ATOM
+from opgen.emit.torch_prepare import prepare
+from opgen.emit.torch_reduce import batch_leading, reduction
+from opgen.emit.torch_scatter import scatter
+from opgen.emit.torch_scope import Scope, Step
+from opgen.emit.torch_split import split
+from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Axis, Compute, Kind, Output, Program, Role, Scatter, Statement
+from opgen.ir.scalar import BATCH, Apply, Index, Read, Scalar, walk
+
+# The longest assignment that is left on one line; functions are indented by at most 16 columns more.
+WIDTH = 92
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Straight-line code: steps in order, the local name of each output, those that may share memory with an argument."""
+
+    steps: tuple[Step, ...]
+    returns: tuple[tuple[str, str], ...]  # output name -> local name
+    views: tuple[str, ...]
+
+
+def listing(p: Program, *, several_batches: bool) -> Listing:
+    """The code of a program. `several_batches`: inputs may have different batch dims, gradients are summed to theirs."""
+    p = prepare(p)
+    scope = Scope(p, needs_upcast(p))
+    final = _final_names(p)
+    for s in p.statements:
+        _emit(scope, s, final.get(s.target, s.target))
+    returns, views = [], []
+    for o in p.outputs:
+        name, view = _output(scope, o, several_batches=several_batches)
+        returns.append((o.name, name))
+        views.extend([o.name] if view else [])
+    return Listing(_live(scope.steps, tuple(n for _, n in returns)), tuple(returns), tuple(views))
+
+
+def _final_names(p: Program) -> dict[str, str]:
+    """Statements that only make an output are called after it."""
+    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in p.statements}
+    values = [o.value for o in p.outputs]
+    return {o.value: o.name for o in p.outputs if values.count(o.value) == 1 and o.name not in taken}
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def _emit(scope: Scope, s: Statement, name: str) -> None:
+    value = _value(scope, s)
+    if isinstance(s, Compute) and len(value.text.text) + len(name) + 3 > WIDTH:
+        s = split(scope, s, lambda part: bound(scope, part))
+        value = _value(scope, s)
+    _store(scope, s, value, name)
+
+
+def _value(scope: Scope, s: Statement) -> Value:
+    match s:
+        case Scatter():
+            value = scatter(scope, s, lambda part: bound(scope, part))
+        case Compute(op=None):
+            value = _map(scope, s)
+        case Compute():
+            value = reduction(scope, s)
+    value = as_kind(scope, value, s.kind)
+    if value.text.number:
+        value = expanded(scope, value, batch_leading(s.axes))
+    return value
+
+
+def _map(scope: Scope, s: Compute) -> Value:
+    """The body over the loops it varies along."""
+    space = batch_leading(s.axes)
+    value = body_value(scope, s.body, space)
+    return value if value.loops == space else body_value(scope, s.body, value.loops)
+
+
+def bound(scope: Scope, s: Compute) -> Read:
+    """A statement printed now, as an access to it."""
+    s = replace(s, target=_free(scope, s.target))
+    _emit(scope, s, s.target)
+    return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
+
+
+def _free(scope: Scope, wanted: str) -> str:
+    name, n = wanted, 2
+    while name in scope.stored or name in scope.names:
+        name, n = f"{wanted}_{n}", n + 1
+    return name
+
+
+def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
+    axes = tuple(s.axes.index(loop) for loop in value.loops)
+    known = value.text.text
+    if known.isidentifier() and known in scope.names and known not in ("True", "False"):
+        local = known
+    else:
+        local = scope.fresh(name)
+        scope.assign(local, known)
+    scope.stored[s.target] = Stored(local, s.shape, axes, s.kind, value.batch, value.view)
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+def _output(scope: Scope, o: Output, *, several_batches: bool) -> tuple[str, bool]:
+    """The local name of a result in its declared shape and dtype, and whether it may be a view of an argument."""
+    stored = scope.tensor(o.value)
+    dims = tuple(BATCH if x == BATCH else Axis(placeholder(i).name, x) for i, x in enumerate(o.shape))  # type: ignore[arg-type]
+    value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
+    residual = _is_residual(scope.program, o)
+    if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
+        value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
+    if moved_out(o.shape):
+        value = value.method(moved_out(o.shape))
+    if o.like is not None and several_batches and _narrower(scope, o.like):
+        scope.argument(o.like)
+        shape = f"{o.like}.shape" if o.like in scope.pending or not moved_out(o.shape) else _declared(scope, o)
+        value = value.method(f"sum_to_size({shape})")
+    if scope.upcast and o.kind is Kind.FLOAT and not residual:
+        value = value.method(f"to({scope.dtype()})")
+    if value.text.text == stored.name:
+        return stored.name, value.view
+    name = o.name if scope.names.get(o.name) == o.name and stored.name == o.name else scope.fresh(o.name)
+    scope.assign(name, value.text.text)
+    return name, value.view
+
+
+def _declared(scope: Scope, o: Output) -> str:
+    return f"{o.like}.{moved_out(o.shape)}.shape"
+
+
+def _is_residual(p: Program, o: Output) -> bool:
+    """An intermediate kept for backward: in the compute dtype, without broadcasting it."""
+    derived = any(t.role in (Role.COTANGENT, Role.TANGENT) for t in p.inputs)
+    return bool(o.of) and o.like is None and not derived
+
+
+def _narrower(scope: Scope, like: str) -> bool:
+    """May this argument have fewer batch dims than the operator?"""
+    argument = next(t for t in scope.program.inputs if t.name == like)
+    return BATCH in argument.shape and argument.role is not Role.COTANGENT
+
+
+# --- precision -------------------------------------------------------------------------------------------------------
+
+_EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor", "ceil", "round", "trunc")
+
+
+def needs_upcast(p: Program) -> bool:
+    """Is half computed in float32? Not where torch's own operators round once: one product, sum or function, an affine map."""
+    roundings = 0
+    for s in p.statements:
+        if s.kind is not Kind.FLOAT:
+            continue
+        if isinstance(s, Scatter):
+            return True
+        product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
+        roundings += max(0, _roundings(s.body) - 1) if product else _roundings(s.body)
+    return roundings > 1
+
+
+def _roundings(e: Scalar) -> int:
+    total = 0
+    for n in walk(e):
+        if isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT:
+            if any(isinstance(m, Read) for m in walk(n)):
+                total += max(1, len(n.args) - 1)
+    return total
+
+
+# --- liveness --------------------------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+def used_names(text: str) -> tuple[str, ...]:
+    """The identifiers in a piece of code, attributes and string contents aside."""
+    return tuple(dict.fromkeys(_NAME.findall(re.sub(r'"[^"]*"', '""', text))))
+
+
+def _live(steps: list[Step], results: tuple[str, ...]) -> tuple[Step, ...]:
+    """The steps that results depend on."""
+    live, kept = dict.fromkeys(results), list[Step]()
+    for step in reversed(steps):
+        if step.target in live:
+            del live[step.target]
+            live.update(dict.fromkeys(used_names(step.text)))
+            kept.append(step)
+    return tuple(reversed(kept))

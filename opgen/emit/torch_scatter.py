@@ -1,0 +1,127 @@
+"""Scatters in torch code, out of place, so that autograd and vmap go through them.
+
+In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis; rows
+are added at positions that share no loop with the other axes (`add_at`), single elements at others (`add_along`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opgen.emit.printer import Text
+from opgen.emit.torch_body import as_kind, body_value, expanded, joined, linear, packed, placeholder
+from opgen.emit.torch_dialect import ATOM
+from opgen.emit.torch_reduce import batch_leading
+from opgen.emit.torch_scope import Scope, loops_of
+from opgen.emit.torch_values import Value, permuted
+from opgen.ir.program import Axis, Compute, Loop, Scatter
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Dim, Index, Read, Scalar, mul, where
+
+Space = tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a scatter is carried out. `axes`: each target axis as the loop along it, or a placeholder if computed."""
+
+    axes: Space
+    computed: tuple[int, ...]
+    others: Space  # loops of the axes that are not computed, batch first
+    spread: Space  # loops of the joined position
+    position: Scalar
+
+    @property
+    def rows(self) -> bool:
+        """Whole rows go to a position: nothing the position depends on is an axis of the target."""
+        return BATCH not in self.others and not any(loop in self.others for loop in self.spread)
+
+    @property
+    def joined(self) -> Space:
+        return tuple(self.axes[i] for i in self.computed)
+
+
+def _layout(s: Scatter, computed: tuple[int, ...]) -> _Layout:
+    space = batch_leading(s.loops)
+    axes = tuple(placeholder(i) if i in computed else _loop(p, space) for i, p in enumerate(s.at))
+    position = linear([(s.at[i], s.shape[i]) for i in computed])
+    others = batch_leading(tuple(a for i, a in enumerate(axes) if i not in computed))
+    return _Layout(axes, computed, others, loops_of(position, space), position)
+
+
+def _loop(p: Scalar | Batch, space: Space) -> Loop:
+    if isinstance(p, Batch):
+        return BATCH
+    assert isinstance(p, Index)
+    return next(a for a in space if isinstance(a, Axis) and a.name == p.name)
+
+
+def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read]) -> Value:
+    """The value of a scatter's target, over its axes (batch first). `bind` makes a statement of its own."""
+    assert s.op == "sum", f"no torch code for a scatter with {s.op}"
+    s = _guarded(s)
+    computed = tuple(i for i, p in enumerate(s.at) if not isinstance(p, Index | Batch) or s.at.count(p) > 1)
+    plan = _layout(s, computed or (len(s.at) - 1,))
+    if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
+        plan = _layout(s, tuple(range(len(s.at))))
+    body = _summed_beforehand(s, plan, bind)
+    base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
+    base = expanded(scope, base, batch_leading(s.axes))
+    base = Value(base.text, batch_leading(plan.axes), base.batch)
+    order = (*plan.joined, *plan.others) if plan.rows else (*plan.others, *plan.joined)
+    base = joined(permuted(base, order), len(plan.computed), front=plan.rows)
+    add = _rows if plan.rows else _elements
+    text = add(scope, lambda space: expanded(scope, as_kind(scope, body_value(scope, body, space), s.kind), space), plan, base)
+    value = Value(text, order)
+    if len(plan.computed) > 1:
+        sizes = ", ".join(scope.number(_extent(s, i)).text for i in plan.computed)
+        value = value.method(f"unflatten({0 if plan.rows else -1}, ({sizes}))")
+    value = permuted(value, batch_leading(plan.axes))
+    carriers = frozenset(t.name for t in scope.carriers()) if BATCH in s.axes else frozenset[str]()
+    return Value(value.text, batch_leading(s.axes), carriers)
+
+
+def _guarded(s: Scatter) -> Scatter:
+    """Where a guarded body adds nothing its position may be anywhere: it becomes 0."""
+    if not (isinstance(s.body, Apply) and s.body.fn == "where" and s.body.args[2] == ZERO):
+        return s
+    condition = s.body.args[0]
+    at = tuple(p if isinstance(p, Index | Batch) else where(condition, p, ZERO) for p in s.at)
+    return Scatter(s.target, s.axes, s.loops, at, s.body, s.op, s.base, s.kind)
+
+
+def _extent(s: Scatter, i: int) -> Scalar:
+    axis = s.axes[i]
+    assert isinstance(axis, Axis)
+    return axis.extent
+
+
+def _summed_beforehand(s: Scatter, plan: _Layout, bind: Callable[[Compute], Read]) -> Scalar:
+    """The body, summed over loops that move neither position nor row; multiplied where it ignores them."""
+    extra = tuple(loop for loop in s.loops if loop not in plan.others and loop not in plan.spread)
+    varying = tuple(loop for loop in extra if loop in loops_of(s.body, s.loops))
+    counts = [Dim("...") if isinstance(loop, Batch) else loop.extent for loop in extra if loop not in varying]
+    body = s.body
+    if varying:
+        axes = tuple(a for a in s.loops if a not in extra)
+        body = bind(Compute(f"{s.target}_rows", axes, body, "sum", varying))
+    return mul(body, *counts)
+
+
+Body = Callable[[Space], Value]
+
+
+def _rows(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
+    index = expanded(scope, packed(scope, plan.position, plan.spread), plan.spread)
+    values = body((*plan.spread, *plan.others))
+    return Text(f"add_at({base.text.text}, {index.text.text}, {values.text.text})", ATOM, base.text.kind)
+
+
+def _elements(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
+    along = tuple(loop for loop in plan.spread if loop not in plan.others)
+    space = (*plan.others, *along)
+    index, values = expanded(scope, body_value(scope, plan.position, space), space), body(space)
+    if len(along) > 1:
+        index, values = (v.method(f"flatten({-len(along)})") for v in (index, values))
+    name = "add_along" if along else "add_one_along"
+    return Text(f"{name}({base.text.text}, {index.text.text}, {values.text.text})", ATOM, base.text.kind)

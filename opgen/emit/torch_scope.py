@@ -1,0 +1,243 @@
+"""What one printed function knows while it is written: its names, tensors, sizes, dtype and batch shape, and its lines.
+
+In goes a Program (one variant); statements are printed into it by `opgen.emit.torch_body`. Sizes, the batch shape and the
+dtype become lines of their own only where something asks for them, in front of the first line that does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from dataclasses import dataclass, field
+
+from opgen.emit.printer import Leaf, Printer, Text
+from opgen.emit.torch_dialect import ATOM, Casts, dialect
+from opgen.emit.torch_values import Stored, batch_first, moved_in
+from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, walk
+
+RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "torch", "math", "Tensor", "ctx", "l", "O", "I"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One assignment. `size`: a shape or dtype, which costs nothing and may stand unguarded."""
+
+    target: str
+    text: str
+    size: bool = False
+
+    @property
+    def line(self) -> str:
+        return f"{self.target} = {self.text}"
+
+
+@dataclass(slots=True)
+class Scope:
+    """The function under construction."""
+
+    program: Program
+    upcast: bool  # half is computed in float32
+    names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
+    stored: dict[str, Stored] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
+    batch_names: dict[frozenset[str], str] = field(default_factory=dict)
+    arguments: dict[str, None] = field(default_factory=dict)  # those the lines use
+    pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
+
+    def __post_init__(self) -> None:
+        p = self.program
+        for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
+            self.names[name] = name
+        for t in p.inputs:
+            batch = frozenset((t.name,)) if BATCH in t.shape else frozenset()
+            self.stored[t.name] = Stored(t.name, t.shape, batch_first(t.shape), t.kind, batch, view=True)
+            self.pending[t.name] = t
+
+    # --- names ---------------------------------------------------------------------------------------------------
+
+    def fresh(self, wanted: str) -> str:
+        """A local name as wanted, or the next free one like it."""
+        wanted = f"{wanted}_" if wanted in RESERVED else wanted
+        name, n = wanted, 2
+        while name in self.names:
+            name, n = f"{wanted}_{n}", n + 1
+        self.names[name] = wanted
+        return name
+
+    def assign(self, name: str, text: str, *, size: bool = False) -> None:
+        self.steps.append(Step(name, text, size))
+
+    # --- arguments -----------------------------------------------------------------------------------------------
+
+    def tensor(self, name: str) -> Stored:
+        """A tensor about to be read: an argument gets its layout and compute dtype the first time."""
+        t = self.pending.pop(name, None)
+        if t is not None:
+            self.arguments[name] = None
+            calls = [moved_in(t.shape)] if moved_in(t.shape) else []
+            text = ".".join((name, *calls))
+            if self.upcast and t.kind is Kind.FLOAT and t.role is not Role.SAVED:
+                self.dtype()
+                text = f"upcast({text})"
+            if text != name:
+                self.assign(name, text)
+        return self.stored[name]
+
+    def argument(self, name: str) -> str:
+        """A parameter about to be used."""
+        self.arguments[name] = None
+        return name
+
+    # --- dtype ---------------------------------------------------------------------------------------------------
+
+    def dtype(self) -> str:
+        """The local name of the dtype that results have, when half is computed in float32."""
+        if "dtype of results" not in self.sizes:
+            source = self._first_float()
+            self.sizes["dtype of results"] = self.fresh("dtype")
+            self.assign(self.sizes["dtype of results"], f"{source}.dtype" if source else "torch.get_default_dtype()", size=True)
+        return self.sizes["dtype of results"]
+
+    def _first_float(self) -> str:
+        for t in self.program.inputs:
+            if t.kind is Kind.FLOAT and t.role is not Role.SAVED:
+                self.arguments[t.name] = None
+                return t.name
+        return ""
+
+    def like(self) -> str:
+        """A tensor that has the compute dtype and the device."""
+        for t in self.program.inputs:
+            if t.kind is Kind.FLOAT and t.name not in self.pending:
+                return t.name
+        for t in self.program.inputs:
+            if t.kind is Kind.FLOAT:
+                return self.tensor(t.name).name
+        return ""
+
+    def casts(self) -> Casts:
+        def dtype() -> str:
+            like = self.like()
+            return f"{like}.dtype" if like else self.dtype()
+
+        def tensor(number: str) -> str:
+            like = self.like()
+            return f"{like}.new_full((), {number})" if like else f"torch.full((), {number})"
+
+        return Casts(dtype, tensor)
+
+    def filled(self, shape: str, number: Text) -> str:
+        """Code for a new tensor of a shape, filled with a number."""
+        like = self.like() if number.kind is Kind.FLOAT else ""
+        if number.kind is Kind.FLOAT and like:
+            return f"{like}.new_zeros({shape})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
+        device = next((f", device={self.argument(t.name)}.device" for t in self.program.inputs), "")
+        dtype = f", dtype={self.dtype()}" if number.kind is Kind.FLOAT else ""
+        return f"torch.full({shape}, {number.text}{dtype}{device})"
+
+    # --- sizes ---------------------------------------------------------------------------------------------------
+
+    def size(self, dim: str) -> str:
+        """The local name (or text) of a dim's size."""
+        if dim == "...":
+            shape = self.batch_shape()
+            return f"math.prod({shape})"
+        if dim not in self.sizes:
+            source = next(d for d in self.program.dims if d.name == dim)
+            text = self._size_text(source)
+            self.sizes[dim] = self.fresh(f"size_{dim.lower()}" if dim in RESERVED else dim)
+            self.assign(self.sizes[dim], text, size=True)
+        return self.sizes[dim]
+
+    def _size_text(self, source: DimSource) -> str:
+        if source.tensor is None:
+            assert source.value is not None, f"dim {source.name} has no source"
+            return self.number(source.value).text
+        return self._extent(self.argument(source.tensor), source.position)
+
+    def _extent(self, tensor: str, position: int) -> str:
+        """The size of an argument's axis, in the layout the argument has at this point."""
+        stored = self.stored[tensor]
+        order = stored.axes if tensor not in self.pending else tuple(range(len(stored.shape)))
+        place = order.index(position)
+        after_batch = BATCH in stored.shape and place > order.index(stored.shape.index(BATCH))
+        return f"{stored.name}.shape[{place - len(order) if after_batch else place}]"
+
+    def number(self, e: Scalar) -> Text:
+        """Sizes and parameters as a Python number."""
+        return Printer(dialect(self.casts()), self.named).text(e)
+
+    def named(self, leaf: Leaf) -> Text:
+        """A parameter or a size, as the Python number it is."""
+        match leaf:
+            case Dim(name):
+                return Text(self.size(name), ATOM, Kind.INT, number=True)
+            case Param(name, item):
+                declared = next(a for a in self.program.params if a.name == name)
+                kind = Kind(declared.type) if declared.type != "str" else Kind.INT
+                text = self.argument(name) if item is None else f"{self.argument(name)}[{item}]"
+                return Text(text, ATOM, kind, number=True)
+            case _:
+                raise AssertionError(f"{leaf} is no number")
+
+    def shape_text(self, loops: tuple[Loop, ...]) -> str:
+        """Code for the shape of a space."""
+        named = [self.number(a.extent).text for a in loops if isinstance(a, Axis)]
+        if BATCH not in loops:
+            return f"({', '.join(named)}{',' if len(named) == 1 else ''})"
+        batch = self.batch_shape()
+        return f"(*{batch}, {', '.join(named)})" if named else batch
+
+    # --- batch ---------------------------------------------------------------------------------------------------
+
+    def carriers(self) -> tuple[Tensor, ...]:
+        """The arguments that together have the whole batch shape: a cotangent alone does."""
+        batched = tuple(t for t in self.program.inputs if BATCH in t.shape)
+        whole = tuple(t for t in batched if t.role is Role.COTANGENT)
+        if whole:
+            return whole[:1]
+        return tuple(t for t in batched if t.role is Role.INPUT) or batched
+
+    def whole_batch(self, batch: frozenset[str]) -> bool:
+        """Do these arguments have the whole batch shape between them?"""
+        if any(t.role is Role.COTANGENT and t.name in batch for t in self.program.inputs):
+            return True
+        return all(t.name in batch for t in self.carriers())
+
+    def batch_shape(self) -> str:
+        """Code for the batch shape; a line of its own where it is more than `x.shape`."""
+        if "batch shape" not in self.sizes:
+            parts = [self._batch_of(t) for t in self.carriers()]
+            text = parts[0] if len(parts) == 1 else f"torch.broadcast_shapes({', '.join(parts)})"
+            if not parts:
+                return "()"
+            name = self.fresh("batch")
+            self.sizes["batch shape"] = name
+            self.assign(name, text, size=True)
+        return self.sizes["batch shape"]
+
+    def _batch_of(self, t: Tensor) -> str:
+        name = self.argument(t.name)
+        before = t.shape.index(BATCH) if name in self.pending else 0
+        after = len(t.shape) - 1 - before
+        if not before and not after:
+            return f"{name}.shape"
+        return f"{name}.shape[{before or ''}:{-after or ''}]"
+
+
+def loops_of(e: Scalar, space: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The loops of a space that an expression mentions, in the order of the space."""
+    found: dict[Loop, None] = {}
+    by_name = {a.name: a for a in space if isinstance(a, Axis)}
+    for node in walk(e):
+        match node:
+            case Index(name):
+                found[by_name[name]] = None
+            case Read(at=at):
+                found.update(dict.fromkeys(p for p in at if isinstance(p, Batch)))
+            case _:
+                pass
+    return tuple(loop for loop in space if loop in found)
+

@@ -1,0 +1,98 @@
+"""How scalar functions are written in the languages that code comes out in, where that is not the regular spelling.
+
+Regular is `torch.name(args)` and, in the native headers, `rt::name(args)`. Each table maps a function to a format string
+over its printed arguments, which stand alone between commas or parentheses, so that no printer has to guess
+precedences inside a spelling.
+"""
+
+from __future__ import annotations
+
+TORCH: dict[str, str] = {
+    "cbrt": "torch.copysign(torch.pow(torch.abs({0}), 1 / 3), {0})",
+    "max": "torch.maximum({0}, {1})",
+    "min": "torch.minimum({0}, {1})",
+    "clamp": "torch.clamp({0}, min={1}).clamp(max={2})",
+    "relu": "torch.relu({0})",
+    "silu": "torch.nn.functional.silu({0})",
+    "logsigmoid": "torch.nn.functional.logsigmoid({0})",
+    # The default threshold of 20 costs half of float64's digits.
+    "softplus": "torch.nn.functional.softplus({0}, threshold=50.0)",
+    "log1mexp": (
+        "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), torch.log1p(-torch.exp(torch.neg({0}))))"
+    ),
+    "erfcx": "torch.special.erfcx({0})",
+    "i0e": "torch.special.i0e({0})",
+    "i1e": "torch.special.i1e({0})",
+    "bitand": "torch.bitwise_and({0}, {1})",
+    "bitor": "torch.bitwise_or({0}, {1})",
+    "bitxor": "torch.bitwise_xor({0}, {1})",
+    "int": "torch.trunc({0}).long()",
+}
+
+TORCH_NUMBER: dict[str, str] = {
+    "max": "torch.clamp({0}, min={1})",
+    "min": "torch.clamp({0}, max={1})",
+    "clamp": "torch.clamp({0}, {1}, {2})",
+    "atan2": "torch.atan2({0}, torch.full_like({0}, {1}))",
+    "hypot": "torch.hypot({0}, torch.full_like({0}, {1}))",
+    "logaddexp": "torch.logaddexp({0}, torch.full_like({0}, {1}))",
+    "heaviside": "torch.heaviside({0}, torch.full_like({0}, {1}))",
+    "lerp": "torch.add({0}, torch.rsub({0}, {1}) * ({2}))",
+}
+
+NATIVE: dict[str, str] = {
+    "int": "static_cast<int64_t>({0})",
+    "detach": "({0})",
+}
+
+PYTHON: dict[str, str] = {
+    "exp": "math.exp({0})",
+    "exp2": "math.exp2({0})",
+    "expm1": "math.expm1({0})",
+    "log": "math.log({0})",
+    "log2": "math.log2({0})",
+    "log10": "math.log10({0})",
+    "log1p": "math.log1p({0})",
+    "sqrt": "math.sqrt({0})",
+    "rsqrt": "(1 / math.sqrt({0}))",
+    "cbrt": "math.cbrt({0})",
+    "square": "math.pow({0}, 2)",
+    "reciprocal": "(1 / ({0}))",
+    "abs": "abs({0})",
+    "hypot": "math.hypot({0}, {1})",
+    "sin": "math.sin({0})",
+    "cos": "math.cos({0})",
+    "tan": "math.tan({0})",
+    "asin": "math.asin({0})",
+    "acos": "math.acos({0})",
+    "atan": "math.atan({0})",
+    "atan2": "math.atan2({0}, {1})",
+    "sinh": "math.sinh({0})",
+    "cosh": "math.cosh({0})",
+    "tanh": "math.tanh({0})",
+    "asinh": "math.asinh({0})",
+    "acosh": "math.acosh({0})",
+    "atanh": "math.atanh({0})",
+    "relu": "max({0}, 0.0)",
+    "erf": "math.erf({0})",
+    "erfc": "math.erfc({0})",
+    "lgamma": "math.lgamma({0})",
+    "copysign": "math.copysign({0}, {1})",
+    "floor": "math.floor({0})",
+    "ceil": "math.ceil({0})",
+    "round": "round({0})",
+    "trunc": "math.trunc({0})",
+    "frac": "math.fmod({0}, 1.0)",
+    "int": "int({0})",
+    "fmod": "math.fmod({0}, {1})",
+    "remainder": "(({0}) % ({1}))",
+    "max": "max({0}, {1})",
+    "min": "min({0}, {1})",
+    "clamp": "min(max({0}, {1}), {2})",
+    "isnan": "math.isnan({0})",
+    "isfinite": "math.isfinite({0})",
+    "bitand": "(({0}) & ({1}))",
+    "bitor": "(({0}) | ({1}))",
+    "bitxor": "(({0}) ^ ({1}))",
+    "detach": "({0})",
+}

@@ -1,0 +1,282 @@
+"""The reference interpreter of Programs: plain loops over Python numbers, dumb on purpose.
+
+It is the oracle of every pass and back end, so it shares nothing with them but the Program itself: no algebra, no
+shortcuts, one element at a time. Floats are IEEE doubles with torch's behaviour at the edges (log(0) is -inf).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from opgen.ir.interp_functions import INDEX_OPERATORS, SCALARS, reduce_values
+from opgen.ir.program import Axis, Compute, Function, Loop, Program, Scatter, Shape, Statement
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
+
+Value = float | int | bool
+_CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan")}
+
+
+@dataclass(frozen=True)
+class Array:
+    """A dense row-major array of Python numbers."""
+
+    shape: tuple[int, ...]
+    data: list[Value]
+
+    def offset(self, at: Sequence[int]) -> int:
+        flat = 0
+        for size, i in zip(self.shape, at, strict=True):
+            if not 0 <= i < size:
+                raise IndexError(f"index {i} is out of range for size {size}")
+            flat = flat * size + i
+        return flat
+
+    def __getitem__(self, at: Sequence[int]) -> Value:
+        return self.data[self.offset(at)]
+
+
+def array(nested: object) -> Array:
+    """An array from nested lists or a number."""
+    shape: list[int] = []
+    level = nested
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    flat: list[Value] = []
+
+    def collect(item: object) -> None:
+        if isinstance(item, (list, tuple)):
+            for part in item:
+                collect(part)
+        else:
+            assert isinstance(item, (int, float, bool))
+            flat.append(item)
+
+    collect(nested)
+    return Array(tuple(shape), flat)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Where in its loops a statement stands."""
+
+    index: dict[str, int]
+    batch: tuple[int, ...]
+
+
+class _Machine:
+    def __init__(self, program: Program, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
+        self.program = program
+        self.params = params
+        self.arrays = dict(arrays)
+        self.shapes: dict[str, Shape] = {t.name: t.shape for t in program.inputs}
+        self.functions = {f.name: f for f in program.functions}
+        self.batch = self._batch_shape()
+        self.dims: dict[str, int] = {"...": _product(self.batch)}
+        for d in program.dims:
+            self.dims[d.name] = self._dim(d.name)
+
+    def _batch_shape(self) -> tuple[int, ...]:
+        sizes: list[int] = []
+        for t in self.program.inputs:
+            own = _batch_part(t.shape, self.arrays[t.name].shape)
+            sizes = [1] * (len(own) - len(sizes)) + sizes
+            for k, size in enumerate(reversed(own), 1):
+                if sizes[-k] not in (size, 1) and size != 1:
+                    raise ValueError(f"batch sizes {sizes[-k]} and {size} do not broadcast")
+                sizes[-k] = size if sizes[-k] == 1 else sizes[-k]
+        return tuple(sizes)
+
+    def _dim(self, name: str) -> int:
+        source = next(d for d in self.program.dims if d.name == name)
+        if source.value is not None:
+            return int(self.value(source.value, _Point({}, ())))
+        assert source.tensor is not None
+        shape = self.shapes[source.tensor]
+        actual = self.arrays[source.tensor].shape
+        after = len(shape) - source.position
+        behind_batch = any(isinstance(s, Batch) for s in shape[: source.position])
+        return actual[-after] if behind_batch else actual[source.position]
+
+    # --- loops ---------------------------------------------------------------------------------------------------
+
+    def points(self, loops: tuple[Loop, ...], outer: _Point) -> Iterator[_Point]:
+        ranges = [
+            itertools.product(*map(range, self.batch)) if isinstance(a, Batch) else range(self.extent(a)) for a in loops
+        ]
+        for choice in itertools.product(*ranges):
+            index, batch = dict(outer.index), outer.batch
+            for a, c in zip(loops, choice, strict=True):
+                if isinstance(a, Batch):
+                    assert isinstance(c, tuple)
+                    batch = c
+                else:
+                    assert isinstance(c, int)
+                    index[a.name] = c
+            yield _Point(index, batch)
+
+    def extent(self, a: Axis) -> int:
+        return int(self.value(a.extent, _Point({}, ())))
+
+    def size(self, shape: Shape) -> tuple[int, ...]:
+        sizes: list[int] = []
+        for s in shape:
+            sizes.extend(self.batch if isinstance(s, Batch) else (int(self.value(s, _Point({}, ()))),))
+        return tuple(sizes)
+
+    # --- statements ----------------------------------------------------------------------------------------------
+
+    def execute(self, s: Statement) -> None:
+        match s:
+            case Compute():
+                data = [self.element(s, point) for point in self.points(s.axes, _Point({}, ()))]
+                self.arrays[s.target] = Array(self.size(s.shape), data)
+            case Scatter():
+                self.arrays[s.target] = self.scatter(s)
+            case _:
+                assert_never(s)
+        self.shapes[s.target] = s.shape
+
+    def element(self, s: Compute, point: _Point) -> Value:
+        if s.op is None:
+            return self.value(s.body, point)
+        if REDUCTIONS[s.op].keeps_index:
+            line = list(self.points(s.over, point))
+            here = next(k for k, other in enumerate(line) if other == point)
+            return INDEX_OPERATORS[s.op]([self.value(s.body, other) for other in line], here)
+        return reduce_values(s.op, [self.value(s.body, inner) for inner in self.points(s.over, point)])
+
+    def scatter(self, s: Scatter) -> Array:
+        out = Array(self.size(s.shape), [self.value(s.base, point) for point in self.points(s.axes, _Point({}, ()))])
+        for point in self.points(s.loops, _Point({}, ())):
+            at: list[int] = []
+            for p in s.at:
+                at.extend(point.batch if isinstance(p, Batch) else (int(self.value(p, point)),))
+            k = out.offset(at)
+            out.data[k] = reduce_values(s.op, [out.data[k], self.value(s.body, point)])
+        return out
+
+    # --- scalars -------------------------------------------------------------------------------------------------
+
+    def value(self, e: Scalar, point: _Point) -> Value:
+        match e:
+            case Lit(value):
+                return float(value) if isinstance(value, Fraction) else value
+            case Const(name):
+                return _CONSTANTS[name]
+            case Param(name, item):
+                given = self.params[name]
+                chosen = given if item is None else given[item]  # type: ignore[index]
+                assert isinstance(chosen, (int, float, bool))
+                return chosen
+            case Dim(name):
+                return self.dims[name]
+            case Index(name):
+                return point.index[name]
+            case Read():
+                return self.read(e, point)
+            case Cast(arg):
+                return self.value(arg, point)
+            case Apply(fn, args):
+                return self.apply(fn, args, point)
+            case _:
+                assert_never(e)
+
+    def read(self, e: Read, point: _Point) -> Value:
+        held = self.arrays[e.tensor]
+        at: list[int] = []
+        for p in e.at:
+            if isinstance(p, Batch):
+                own = len(held.shape) - len(e.at) + 1
+                at.extend(self._batch_index(held, len(at), own, point))
+            else:
+                at.append(int(self.value(p, point)))
+        if e.fill is not None and not all(0 <= i < n for i, n in zip(at, held.shape, strict=True)):
+            return self.value(e.fill, point)
+        return held[at]
+
+    def _batch_index(self, held: Array, first: int, own: int, point: _Point) -> list[int]:
+        sizes = held.shape[first : first + own]
+        aligned = point.batch[len(point.batch) - own :]
+        return [0 if n == 1 else i for n, i in zip(sizes, aligned, strict=True)]
+
+    def apply(self, fn: str, args: tuple[Scalar, ...], point: _Point) -> Value:
+        match fn:
+            case "where":
+                return self.value(args[1] if self.value(args[0], point) else args[2], point)
+            case "and":
+                return all(self.value(a, point) for a in args)
+            case "or":
+                return any(self.value(a, point) for a in args)
+        values = [self.value(a, point) for a in args]
+        if fn in self.functions:
+            return self.call(self.functions[fn], values)
+        return SCALARS[fn](*values)
+
+    def call(self, f: Function, values: list[Value]) -> Value:
+        inner = _Machine.__new__(_Machine)
+        inner.__dict__.update(self.__dict__)
+        inner.params = {**self.params, **dict(zip(f.params, values, strict=True))}
+        return inner.value(f.value, _Point({}, ()))
+
+
+def _product(sizes: Sequence[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def _batch_part(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch sizes inside an actual shape."""
+    for k, s in enumerate(shape):
+        if isinstance(s, Batch):
+            return actual[k : len(actual) - (len(shape) - k - 1)]
+    if len(shape) != len(actual):
+        raise ValueError(f"rank {len(actual)} where {len(shape)} is declared")
+    return ()
+
+
+def _sum_to(value: Array, shape: Shape, like: Array) -> Array:
+    """Sum a full-batch gradient to the actual shape of the operand it belongs to."""
+    before = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), 0)
+    missing = len(value.shape) - len(like.shape)
+    out = Array(like.shape, [0.0] * _product(like.shape))
+    for point in itertools.product(*map(range, value.shape)):
+        kept = point[:before] + point[before + missing :]
+        at = [0 if n == 1 else i for n, i in zip(like.shape, kept, strict=True)]
+        out.data[out.offset(at)] += value[point]
+    return out
+
+
+def run(program: Program, arrays: Mapping[str, Array], params: Mapping[str, object] | None = None) -> dict[str, Array]:
+    """Evaluate a program. `arrays` holds every argument by name; the result holds every output by name."""
+    machine = _Machine(program, arrays, params or {})
+    for s in program.statements:
+        machine.execute(s)
+    results: dict[str, Array] = {}
+    for o in program.outputs:
+        value = machine.arrays[o.value]
+        full = machine.size(o.shape)
+        if value.shape != full:
+            value = _expand(value, o.shape, full)
+        results[o.name] = value if o.like is None else _sum_to(value, o.shape, machine.arrays[o.like])
+    return results
+
+
+def _expand(value: Array, shape: Shape, full: tuple[int, ...]) -> Array:
+    """An output that is an input with fewer batch dims: broadcast to the whole batch."""
+    before = next(k for k, s in enumerate(shape) if isinstance(s, Batch))
+    missing = len(full) - len(value.shape)
+    data = []
+    for point in itertools.product(*map(range, full)):
+        kept = point[:before] + point[before + missing :]
+        data.append(value[[0 if n == 1 else i for n, i in zip(value.shape, kept, strict=True)]])
+    return Array(full, data)

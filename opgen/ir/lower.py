@@ -1,0 +1,261 @@
+"""A spec to an operator: every formula parsed, every name resolved, one program per variant.
+
+In goes an `OpSpec`; out comes an `Operator`, or None with every mistake in the bag. Each variant is lowered on its own
+from the parsed formulas, so that nothing in a program depends on what is present or chosen.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Bag
+from opgen.ir.lower_call import argument_names, placeholder
+from opgen.ir.lower_constant import (
+    absent_value,
+    arguments,
+    check_domains,
+    computed_defaults,
+    computed_values,
+    derived_dims,
+    dims_in,
+    params_in,
+)
+from opgen.ir.lower_declare import Declarations, declare
+from opgen.ir.lower_guards import (
+    MAX_VARIANTS,
+    Case,
+    Switch,
+    case_of,
+    check_cover,
+    check_guard,
+    combinations,
+    holds,
+    switches,
+)
+from opgen.ir.lower_kinds import numeric
+from opgen.ir.lower_override import check_targets, lower_override
+from opgen.ir.lower_scope import Frame, Known, Variation
+from opgen.ir.lower_statement import Wanted, frame_of, lower_statement
+from opgen.ir.program import (
+    Argument,
+    Compute,
+    Condition,
+    DimSource,
+    Function,
+    Kind,
+    Operator,
+    Output,
+    Override,
+    Program,
+    Statement,
+    Tensor,
+    Variant,
+    statement_scalars,
+)
+from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
+from opgen.lang.nodes import Assign, Number, Unary
+from opgen.spec.model import OpSpec
+
+
+def lower(spec: OpSpec, bag: Bag) -> Operator | None:
+    """The operator of a spec; None where there is a mistake."""
+    found = Bag()
+    operator = _lower(spec, found)
+    for d in found.items:
+        bag.add(d)
+    return None if found.has_errors else operator
+
+
+def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
+    d = declare(spec, bag)
+    if d is None:
+        return None
+    computed = computed_defaults(d)
+    params = arguments(d, computed, bag)
+    check_domains(d, bag)
+    check_targets(d, bag)
+    guards = all([check_guard(d, s.guard, bag) for s in (*d.forward, *d.backward) if s.guard is not None])
+    if not guards:
+        return None
+    found = switches(d, computed)
+    count = 1
+    for s in found:
+        count *= len(s.settings)
+    if count > MAX_VARIANTS:
+        names = ", ".join(f"`{s.name}` ({len(s.settings)})" for s in found)
+        bag.error(
+            "OPG247", f"this operator has {count} variants, more than {MAX_VARIANTS}", spec.op.span,
+            notes=(f"decided by {names}",), hints=("test bool params in `where` instead of guards",),
+        )  # fmt: skip
+        return None
+    refused = _check_guards(d, found, bag)
+    variants: list[Variant] = []
+    for conditions in combinations(found):
+        program = _variant(d, conditions, params, computed, refused, bag)
+        if program is not None:
+            variants.append(Variant(conditions, program))
+    if bag.has_errors:
+        return None
+    tensors = tuple(_tensor(d, n) for n in d.inputs)
+    optional = tuple(n for n, t in d.inputs.items() if t.optional)
+    return Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants))
+
+
+def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
+    """Names whose statements leave a case out or overlap."""
+    refused: list[str] = []
+    for block in (d.forward, d.backward):
+        names: dict[str, list[Assign]] = {}
+        for s in block:
+            if s.op == "=" and not _is_component(s):
+                names.setdefault(s.target.name, []).append(s)
+        refused += [n for n, statements in names.items() if not check_cover(d, n, statements, found, bag)]
+    return frozenset(refused)
+
+
+def _is_component(s: Assign) -> bool:
+    """One of several statements of a name that differ by a constant; reported where it is lowered."""
+    return any(isinstance(i, Number | Unary) for i in s.target.items or ())
+
+
+def _tensor(d: Declarations, name: str) -> Tensor:
+    t = d.inputs[name]
+    kind = Kind(t.dtype)
+    return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind is Kind.FLOAT, doc=t.doc)
+
+
+# --- one variant -------------------------------------------------------------------------------------------------------
+
+
+def _variant(
+    d: Declarations,
+    conditions: tuple[Condition, ...],
+    params: tuple[Argument, ...],
+    computed: frozenset[str],
+    refused: frozenset[str],
+    bag: Bag,
+) -> Program | None:
+    case = case_of(conditions)
+    state = Variation(case.given, case.chosen)
+    state.taken.update((*d.inputs, *d.params, *d.targets(), *d.functions, *(s.target.name for s in d.backward)))
+    computed_values(d, state, computed, bag)
+    state.dims = derived_dims(d, state, bag)
+    for name, t in d.inputs.items():
+        absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
+        state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
+    statements = _statements(d, state, refused, bag)
+    outputs = tuple(o for n in d.outputs if (o := _output(d, state, n)) is not None)
+    override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
+    if bag.has_errors:
+        return None
+    present = tuple(_tensor(d, n) for n in d.inputs if state.given.get(n, True))
+    functions = _functions(d, state, (*statements, *override.statements), bag)
+    dims = _dims(d, state, present)
+    all_statements = (*statements, *override.statements)
+    if not _check_dims(d, state, all_statements, dims, bag):
+        return None
+    scalars = [e for s in all_statements for e in statement_scalars(s)]
+    scalars += [e for f in functions for e in (f.value, *f.partials)]
+    scalars += [s.value for s in dims if s.value is not None]
+    read = frozenset[str]().union(*(params_in(e) for e in scalars))
+    return Program(
+        str(d.spec.op), present, tuple(p for p in params if p.name in read), dims, statements, outputs, functions, override
+    )
+
+
+def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Compute, ...]:
+    case = Case(state.given, state.chosen)
+    for name, span in d.targets().items():
+        if name in refused:
+            state.tensors[name] = Known(name, None, Kind.FLOAT, span)
+    chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
+    left: dict[str, int] = {}
+    for s in chosen:
+        state.later.setdefault(s.target.name, s.target.name_span)
+        left[s.target.name] = left.get(s.target.name, 0) + 1
+    found: list[Compute] = []
+    for s in chosen:
+        name = s.target.name
+        made = lower_statement(d, state, s, _wanted(d, name), bag)
+        left[name] -= 1
+        if not left[name]:
+            state.later.pop(name, None)
+        found.extend(made)
+        known = Known(name, made[-1].shape if made else None, made[-1].kind if made else Kind.FLOAT, s.target.name_span)
+        state.tensors[name] = known
+    return tuple(found)
+
+
+def _wanted(d: Declarations, name: str) -> Wanted:
+    """What `outputs` declares about a name."""
+    declared = next((o for o in d.spec.outputs or () if o.name == name), None)
+    if declared is None:
+        return Wanted()
+    kind = None if declared.dtype is None else Kind(declared.dtype)
+    shape = d.output_shapes.get(name)
+    return Wanted(shape, declared.span, "its declared shape", kind)
+
+
+def _output(d: Declarations, state: Variation, name: str) -> Output | None:
+    known = state.tensors.get(name)
+    if known is None or known.shape is None:
+        return None
+    declared = next((o for o in d.spec.outputs or () if o.name == name), None)
+    differentiable = known.kind is Kind.FLOAT and (declared is None or declared.differentiable)
+    doc = "" if declared is None else declared.doc
+    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
+
+
+def _functions(
+    d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag
+) -> tuple[Function, ...]:
+    """The functions with stated derivatives that the statements call, and those that these call."""
+    frame = frame_of(d, state, bag)
+    called: dict[str, Function] = {}
+    queue = [e for s in statements for e in statement_scalars(s)]
+    while queue:
+        for node in walk(queue.pop(0)):
+            if isinstance(node, Apply) and node.fn in d.functions and node.fn not in called:
+                called[node.fn] = _function(d, node.fn, frame)
+                queue += [called[node.fn].value, *called[node.fn].partials]
+    return tuple(called[n] for n in d.functions if n in called)
+
+
+def _function(d: Declarations, name: str, frame: Frame) -> Function:
+    f = d.functions[name]
+    inner = placeholder(f, frame)
+    value = numeric(inner.lower(f.value))
+    inner.calls = ()  # a derivative may call its function
+    partials = tuple(numeric(inner.lower(e)).scalar for e in f.partials or ())
+    return Function(name, argument_names(f, frame), value.scalar, partials)
+
+
+def _dims(d: Declarations, state: Variation, present: tuple[Tensor, ...]) -> tuple[DimSource, ...]:
+    """Where each size comes from: an input that is present, or a formula whose dims are known."""
+    found: dict[str, DimSource] = {}
+    for t in present:
+        for k, s in enumerate(t.shape):
+            if isinstance(s, Dim) and s.name not in found and s.name not in d.derived:
+                found[s.name] = DimSource(s.name, t.name, k)
+    for name, value in state.dims.items():
+        if value is not None and dims_in(value) <= found.keys():
+            found[name] = DimSource(name, value=value)
+    return tuple(found.values())
+
+
+def _check_dims(
+    d: Declarations, state: Variation, statements: tuple[Statement, ...], dims: tuple[DimSource, ...], bag: Bag
+) -> bool:
+    """Every size that is used is known in this variant."""
+    known = {s.name for s in dims}
+    good = True
+    for s in statements:
+        shapes: list[Scalar] = [e for e in s.shape if not isinstance(e, Batch)]
+        for e in (*statement_scalars(s), *shapes):
+            for name in sorted(dims_in(e) - known - {"..."}):
+                absent = [n for n, shape in d.shapes.items() if not state.given.get(n, True) and Dim(name) in shape]
+                why = f"it stands only in the shape of `{absent[0]}`, which may be missing" if absent else "unknown"
+                bag.error(
+                    "OPG238", f"the size `{name}` is not always known", s.span, label=why,
+                    hints=("declare the shape of another input with it, or guard this statement",),
+                )  # fmt: skip
+                good = False
+    return good

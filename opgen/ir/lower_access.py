@@ -1,0 +1,305 @@
+"""Names and accesses: what a name stands for, and how a tensor is read at positions.
+
+Every access in which an index stands alone is noted at the index, because that is what says how far it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.diagnostics.model import Label, Span
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir import text
+from opgen.ir.formula import CONSTANTS
+from opgen.ir.lower_declare import CALLABLE
+from opgen.ir.lower_kinds import integer
+from opgen.ir.lower_scope import BAD, Frame, Known, Site, Typed
+from opgen.ir.program import Kind, Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.lang.nodes import Access, Dots, Expr, Name, Number
+from opgen.lang.walk import statement_names
+from opgen.spec.model import ParamSpec
+
+NOT_YET = "not supported yet"
+_KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
+_CONSTANT_KINDS = {"true": Kind.BOOL, "false": Kind.BOOL}
+
+
+def shape_text(shape: Shape) -> str:
+    return text.shape(shape)
+
+
+def spelled(name: str, shape: Shape) -> str:
+    """How a tensor of this shape is read: `x[..., k]`."""
+    items: list[str] = []
+    for s in shape:
+        wish = s.name.lower() if isinstance(s, Dim) else "i"
+        if isinstance(s, Batch):
+            wish = "..."
+        elif wish in items:
+            wish += str(len(items) + 1)
+        items.append(wish)
+    return f"{name}[{', '.join(items)}]"
+
+
+# --- bare names --------------------------------------------------------------------------------------------------------
+
+
+def bare_name(f: Frame, e: Name) -> Typed:
+    """A name without brackets, innermost meaning first."""
+    name = e.name
+    if name in f.args:
+        return f.args[name]
+    info = f.scope.find(name) if f.scope is not None else None
+    if info is not None:
+        return Typed(Index(info.unique), Kind.INT)
+    if name in f.state.tensors:
+        return _bare_tensor(f, e, f.state.tensors[name])
+    if name in f.state.later:
+        return _too_early(f, e, e.span)
+    if name in f.decl.params:
+        return param(f, e.span, f.decl.params[name], None)
+    if name in f.decl.known_dims():
+        return Typed(Dim(name), Kind.INT)
+    if name in CONSTANTS:
+        return Typed(CONSTANTS[name], _CONSTANT_KINDS.get(name, Kind.FLOAT))
+    return unknown_name(f, name, e.span, position=False)
+
+
+def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
+    if f.scope is None:
+        return _no_tensors(f, e.name, e.span)
+    if known.shape is None:
+        return BAD
+    if known.shape not in ((), (BATCH,)):
+        return f.error(
+            "OPG242", f"`{e.name}` has named dims and is read without indices", e.span,
+            f"write `{spelled(e.name, known.shape)}`", label=f"has shape {shape_text(known.shape)}",
+        )  # fmt: skip
+    if known.shape == (BATCH,) and not _use_batch(f, e.name, e.span):
+        return BAD
+    return Typed(known.absent if known.absent is not None else Read(e.name, known.shape), known.kind)
+
+
+def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
+    return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, "pass it as an argument")
+
+
+def _use_batch(f: Frame, name: str, span: Span) -> bool:
+    if f.scope is not None and f.scope.use_batch():
+        return True
+    if "..." not in f.reported:
+        f.reported.add("...")
+        f.error(
+            "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
+            "write `...` on the left, or reduce them: `mean[...](…)`", label="batch dims are left over",
+        )  # fmt: skip
+    return False
+
+
+def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
+    """A param, or an element of one, as it is in this variant."""
+    name = str(p.name)
+    if p.choices:
+        hint = f'test it in a guard: `… if {name} == "{p.choices[0]}"`'
+        return f.error("OPG231", f"`{name}` is a string, which has no value in a formula", span, hint)
+    kind = _KINDS[p.type]
+    if f.state.given.get(name) is False:
+        if name in f.state.defaults:
+            return Typed(f.state.defaults[name], kind)
+        return f.error(
+            "OPG230", f"`{name}` may be missing here", span,
+            f"exclude it with a guard `… if given({name})`, or write `where(given({name}), {name}, …)`",
+            label="no condition excludes that it is missing",
+        )  # fmt: skip
+    if (p.length is None) != (item is None):
+        if item is None:
+            return f.error("OPG206", f"`{name}` is a list of {p.length}", span, f"choose an element: `{name}[0]`")
+        return f.error("OPG206", f"`{name}` is not a list", span, f"write `{name}`")
+    if item is not None and p.length is not None and not 0 <= item < p.length:
+        return f.error("OPG232", f"`{name}` has {p.length} elements, numbered from 0", span)
+    chosen = f.state.chosen.get(name)
+    if isinstance(chosen, bool):
+        return Typed(Lit(chosen), Kind.BOOL)
+    return Typed(Param(name, item), kind)
+
+
+def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
+    """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
+    if name[:1].isupper():
+        hints = did_you_mean(name, f.decl.known_dims()) or ("a dim stands in the shape of an input or under `dims`",)
+        return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
+    visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
+    if f.scope is not None and (position or name in f.index_names):
+        if name not in f.reported:
+            f.reported.add(name)
+            hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
+            near = did_you_mean(name, visible) if len(name) > 2 else ()
+            f.error(
+                "OPG204", f"the index `{name}` is not bound", span, *hints, *near,
+                f"sum over it with `sum[{name}](…)`, or write it on the left", label="bound nowhere",
+                notes=("nothing is summed implicitly",),
+            )  # fmt: skip
+        return BAD
+    hints = did_you_mean(name, (*visible, *f.decl.known_dims(), *CONSTANTS))
+    if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
+        shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
+        return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
+    return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
+
+
+def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
+    """A read of what is assigned further down, or in the very statement."""
+    if isinstance(e, Access) and e.name == f.target and not all(isinstance(i, Name | Dots) for i in e.items):
+        return f.error("OPG225", "recurrences are not supported yet", span, label=NOT_YET)
+    if e.name == f.target:
+        return f.error("OPG219", f"`{e.name}` reads itself", span, label="not assigned yet")
+    circle = _circle(f, e.name)
+    notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
+    hint = "break the circle" if circle else "move its statement up"
+    f.bag.error(
+        "OPG219", f"`{e.name}` is read before it is assigned", span, label="not assigned yet",
+        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
+    )  # fmt: skip
+    return BAD
+
+
+def _circle(f: Frame, name: str) -> tuple[str, ...]:
+    """A chain of statements from the target at hand through `name` back to the target."""
+    graph: dict[str, dict[str, None]] = {}
+    for s in f.decl.forward:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    came: dict[str, str] = {name: f.target}
+    queue = [name]
+    while queue:
+        current = queue.pop(0)
+        for following in graph.get(current, {}):
+            if following == f.target:
+                chain = [f.target, current]
+                while chain[-1] != f.target:
+                    chain.append(came[chain[-1]])
+                return tuple(reversed(chain))
+            if following in graph and following not in came:
+                came[following] = current
+                queue.append(following)
+    return ()
+
+
+# --- accesses ----------------------------------------------------------------------------------------------------------
+
+
+def access(f: Frame, e: Access) -> Typed:
+    """`name[…]`: a tensor at positions, or an element of a list param."""
+    if f.scope is None and e.name in f.state.tensors:
+        return _no_tensors(f, e.name, e.span)
+    known = f.state.tensors.get(e.name)
+    if known is not None and e.name not in f.args:
+        return _read(f, e, known)
+    if e.name in f.state.later:
+        return _too_early(f, e, e.span)
+    if e.name in f.decl.params and e.name not in f.args:
+        item = e.items[0] if len(e.items) == 1 else None
+        if not isinstance(item, Number) or not isinstance(item.value, int):
+            return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span)
+        return param(f, e.span, f.decl.params[e.name], item.value)
+    if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
+        return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
+    if e.name in REDUCTIONS or e.name in CALLABLE:
+        hint = f"the body follows in parentheses: `{e.name}[…](…)`"
+        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
+    hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _read(f: Frame, e: Access, known: Known) -> Typed:
+    if known.shape is None:
+        return BAD
+    if not check_rank(f, e, known):
+        return BAD
+    at: list[Position] = []
+    good = True
+    for item, dim in zip(e.items, known.shape, strict=True):
+        if isinstance(item, Dots) or isinstance(dim, Batch):
+            good = _use_batch(f, e.name, item.span) and good
+            at.append(BATCH)
+            continue
+        p = position(f, item, dim, e)
+        good = p is not None and good
+        at.append(Lit(0) if p is None else p)
+    if not good:
+        return BAD
+    plain = [p.name for p in at if isinstance(p, Index)]
+    if len(set(plain)) != len(plain):
+        return f.error("OPG225", "diagonals are not supported yet", e.span, label=NOT_YET)
+    return Typed(known.absent if known.absent is not None else Read(e.name, tuple(at)), known.kind)
+
+
+def check_rank(f: Frame, e: Access, known: Known) -> bool:
+    """As many positions as dims, and `...` where the shape has it."""
+    assert known.shape is not None
+    dots = [k for k, i in enumerate(e.items) if isinstance(i, Dots)]
+    if len(dots) > 1:
+        f.error("OPG215", "an access holds at most one `...`", e.items[dots[1]].span, label="again here")
+        return False
+    where = known.shape.index(BATCH) if BATCH in known.shape else None
+    if dots and where is None:
+        f.error(
+            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span, f"write `{spelled(e.name, known.shape)}`",
+            label=f"has shape {shape_text(known.shape)}",
+        )  # fmt: skip
+        return False
+    if len(e.items) == len(known.shape) and (dots[0] if dots else None) == where:
+        return True
+    needed, found = _count(known.shape), _count(e.items)
+    missing = ", with its batch dims as `...`" if where is not None and not dots else ""
+    message = f"`{e.name}` has {needed} and is read at {found}{missing}"
+    if needed == found and dots:
+        message = f"the batch dims of `{e.name}` stand elsewhere"
+    related = (Label(known.span, f"shape {shape_text(known.shape)}"),)
+    f.bag.error(
+        "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
+        hints=(f"write `{spelled(e.name, known.shape)}`",),
+    )  # fmt: skip
+    return False
+
+
+def _count(items: Iterable[object]) -> str:
+    n = sum(1 for i in items if not isinstance(i, Dots | Batch))
+    return f"{n} dim{'s' if n != 1 else ''}"
+
+
+def position(f: Frame, item: Expr, dim: Scalar, e: Access) -> Scalar | None:
+    """One position of an access: an index, an element of an integer tensor, or a constant."""
+    if isinstance(item, Name) and item.name not in f.args:
+        info = f.scope.find(item.name) if f.scope is not None else None
+        if info is not None:
+            info.sites.append(Site(dim, e.name, e.span))
+            return Index(info.unique)
+        if not _means_something(f, item.name):
+            unknown_name(f, item.name, item.span, position=True)
+            return None
+    typed = integer(f, f.lower(item), item.span, "a position")
+    if typed.kind is None:
+        return None
+    match typed.scalar:
+        case Read():
+            return typed.scalar
+        case Lit(value):
+            if value < 0 or (isinstance(dim, Lit) and value >= dim.value):
+                hints = ("negative positions do not wrap",) if value < 0 else ()
+                f.error("OPG232", f"`{e.name}` has no position {value} there", item.span, *hints)
+                return None
+    what = "constant positions" if isinstance(typed.scalar, Lit) else "computed positions"
+    f.error(
+        "OPG225", f"{what} are not supported yet", item.span, label=NOT_YET,
+        notes=("a position is a plain index or an element of an integer tensor",),
+    )  # fmt: skip
+    return None
+
+
+def _means_something(f: Frame, name: str) -> bool:
+    return (
+        name in f.state.tensors or name in f.state.later or name in f.decl.params
+        or name in f.decl.known_dims() or name in CONSTANTS or name[:1].isupper()
+    )  # fmt: skip

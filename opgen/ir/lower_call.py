@@ -1,0 +1,203 @@
+"""Calls: scalar functions of the table, the words of the language that look like calls, and local functions.
+
+Local functions are replaced by their formulas, unless they state a derivative: those stay calls until after
+differentiation, and go into the program beside its statements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.lower_access import NOT_YET
+from opgen.ir.lower_declare import CALLABLE, COMPLEX, SPECIAL, LocalFunction
+from opgen.ir.lower_guards import check_given
+from opgen.ir.lower_kinds import condition, numeric, promote
+from opgen.ir.lower_scope import BAD, Frame, Typed, measure
+from opgen.ir.program import Kind
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
+from opgen.lang.nodes import Call, Name
+
+MAX_SIZE, MAX_DEPTH = 200_000, 150
+_RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
+_INTEGERS = ("bitand", "bitor", "bitxor")
+
+
+def call(f: Frame, e: Call) -> Typed:
+    """`name(…)`, whatever the name stands for."""
+    match e.name:
+        case "where":
+            return _where(f, e)
+        case "cast":
+            return _cast(f, e)
+        case "given":
+            return _given(f, e)
+        case "pad":
+            return f.error("OPG225", "`pad` is not supported yet", e.span, label=NOT_YET)
+    if e.name in COMPLEX:
+        return f.error("OPG225", "complex numbers are not supported yet", e.span, label=NOT_YET)
+    if e.name in f.decl.functions:
+        return _local(f, e, f.decl.functions[e.name])
+    if e.name in CALLABLE:
+        return _table(f, e)
+    return _unknown(f, e)
+
+
+def _where(f: Frame, e: Call) -> Typed:
+    """Lazy: each branch is lowered under its condition; a branch that no variant takes is not looked at."""
+    if len(e.args) != 3:
+        return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, "`where(condition, a, b)`")
+    test, yes, no = e.args
+    decided = condition(f, f.lower(test), test.span)
+    if isinstance(decided.scalar, Lit) and decided.kind is not None:
+        return f.lower(yes if decided.scalar.value else no)
+    path = f.path
+    f.path = (*path, decided.scalar)
+    a = f.lower(yes)
+    f.path = (*path, Apply("not", (decided.scalar,)))
+    b = f.lower(no)
+    f.path = path
+    if None in (decided.kind, a.kind, b.kind):
+        return BAD
+    if not (a.kind is Kind.BOOL and b.kind is Kind.BOOL):
+        a, b = numeric(a), numeric(b)
+    return Typed(where(decided.scalar, a.scalar, b.scalar), promote((a.kind, b.kind)))
+
+
+def _cast(f: Frame, e: Call) -> Typed:
+    if len(e.args) != 2 or not isinstance(e.args[1], Name):
+        return f.error("OPG210", "`cast` takes an expression and the name of a tensor", e.span, "`cast(e, t)`")
+    like = e.args[1]
+    value = numeric(f.lower(e.args[0]))
+    known = f.state.tensors.get(like.name)
+    if known is None:
+        hints = did_you_mean(like.name, f.state.tensors)
+        return f.error("OPG205", f"there is no tensor `{like.name}` to cast to", like.span, *hints)
+    if known.kind is not Kind.FLOAT:
+        return f.error("OPG223", f"`{like.name}` is of dtype {known.kind}; `cast` rounds to a float dtype", like.span)
+    if known.absent is not None:
+        return Typed(value.scalar, value.kind and Kind.FLOAT)
+    return Typed(Cast(value.scalar, like.name), value.kind and Kind.FLOAT)
+
+
+def _given(f: Frame, e: Call) -> Typed:
+    if not check_given(f.decl, e, e.args, f.bag):
+        return BAD
+    arg = e.args[0]
+    assert isinstance(arg, Name)
+    return Typed(Lit(f.state.given.get(arg.name, True)), Kind.BOOL)
+
+
+def _table(f: Frame, e: Call) -> Typed:
+    row = FUNCTIONS[e.name]
+    least, most = len(row.args) - row.optional, len(row.args)
+    count = len(e.args)
+    if count < least or (count > most and not row.variadic):
+        shown = f"{e.name}({', '.join(row.args)})"
+        hints = [f"it is written `{shown}`"]
+        if e.name in REDUCTIONS:
+            hints.append(f"the reduction names its index: `{e.name}[i](…)`")
+        plural = "s" if most != 1 else ""
+        return f.error("OPG210", f"`{e.name}` takes {most} argument{plural}, not {count}", e.span, *hints)
+    args = [numeric(f.lower(a)) for a in e.args]
+    kind = promote(a.kind for a in args)
+    if kind is None:
+        return BAD
+    if e.name in _INTEGERS and kind is not Kind.INT:
+        return f.error("OPG223", f"`{e.name}` is for integers", e.span)
+    scalars = [a.scalar for a in args]
+    if e.name == "polygamma" and not isinstance(scalars[0], Lit):
+        return f.error("OPG223", "the order of `polygamma` is an integer literal", e.args[0].span)
+    if e.name == "pow":
+        if kind is Kind.INT and isinstance(scalars[1], Lit) and scalars[1].value < 0:
+            return Typed(div(Lit(1), power(scalars[0], Lit(-scalars[1].value))), Kind.FLOAT)
+        return Typed(power(*scalars), kind)
+    result = scalars[0]
+    if row.variadic:  # of two at a time, so that ties share the derivative as they do for two
+        for other in scalars[1:]:
+            result = Apply(e.name, (result, other))
+    else:
+        result = Apply(e.name, tuple(scalars))
+    return Typed(result, _RESULTS.get(row.result, kind))
+
+
+def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
+    if len(e.args) != len(function.params):
+        shown = f"{function.name}({', '.join(function.params)})"
+        message = f"`{function.name}` takes {len(function.params)} arguments, not {len(e.args)}"
+        return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
+    if function.name in f.calls:
+        circle = " → ".join((*f.calls[f.calls.index(function.name) :], function.name))
+        return f.error("OPG239", f"the function `{function.name}` calls itself", e.span, label=circle)
+    args = [numeric(f.lower(a)) for a in e.args]
+    if any(a.kind is None for a in args):
+        return BAD
+    if function.partials is not None:
+        return Typed(Apply(function.name, tuple(a.scalar for a in args)), Kind.FLOAT)
+    outer = f.args, f.calls, f.place
+    f.args = dict(zip(function.params, args, strict=True))
+    f.calls = (*f.calls, function.name)
+    f.place = "a local function"
+    result = f.lower(function.value)
+    f.args, f.calls, f.place = outer
+    size, depth = measure(result.scalar, f.state.sizes)
+    if size > MAX_SIZE or depth > MAX_DEPTH:
+        return f.error(
+            "OPG227", f"with `{function.name}` written out, this formula becomes too large", e.span,
+            "name a part of it in a statement of its own",
+        )  # fmt: skip
+    return result
+
+
+def placeholder(function: LocalFunction, frame: Frame) -> Frame:
+    """A frame in which the arguments of a function are params of their names, for lowering its formulas alone."""
+    names = argument_names(function, frame)
+    args = {p: Typed(Param(n), Kind.FLOAT) for p, n in zip(function.params, names, strict=True)}
+    return replace(frame, args=args, calls=(function.name,), scope=None, place="a local function")
+
+
+def argument_names(function: LocalFunction, frame: Frame) -> tuple[str, ...]:
+    """The arguments under names that no param of the spec has."""
+    taken = (*frame.decl.params, *function.params)
+    return tuple(p if p not in frame.decl.params else _free(p, taken) for p in function.params)
+
+
+def _free(name: str, taken: tuple[str, ...]) -> str:
+    n = 1
+    while f"{name}_{n}" in taken:
+        n += 1
+    return f"{name}_{n}"
+
+
+def _unknown(f: Frame, e: Call) -> Typed:
+    if e.name in REDUCTIONS:
+        hint = f"name the index in brackets: `{e.name}[k](…)`"
+        return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
+    if e.name in f.state.tensors:
+        return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
+    if e.name in f.decl.params:
+        return f.error("OPG206", f"`{e.name}` is a param", e.name_span, "multiplication is written `*`")
+    if e.name[:1].isupper():
+        return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
+    hints = did_you_mean(e.name, (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS))
+    if e.name in ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"):
+        return f.error("OPG226", "random numbers are reserved for later", e.span)
+    if e.name in _ALIASES:
+        hints = (_ALIASES[e.name],)
+    return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")
+
+
+_ALIASES = {
+    "ln": "the natural logarithm is `log`",
+    "arctan": "it is called `atan`",
+    "arcsin": "it is called `asin`",
+    "arccos": "it is called `acos`",
+    "power": "write `x**y`",
+    "fabs": "it is called `abs`",
+    "logistic": "it is called `sigmoid`",
+    "sgn": "it is called `sign`",
+    "clip": "it is called `clamp`",
+    "swish": "it is called `silu`",
+}

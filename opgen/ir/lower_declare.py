@@ -1,0 +1,234 @@
+"""The declarations of a spec with their formulas parsed and their names checked: what every statement is read against.
+
+Comes before variants: nothing here depends on which optional inputs are present.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
+from opgen.lang.nodes import Assign, Expr
+from opgen.lang.parser import parse_block, parse_expression, parse_head
+from opgen.lang.walk import statement_names
+from opgen.spec.formula import Formula
+from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
+
+# Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
+SPECIAL = ("where", "cast", "given", "pad")
+CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
+COMPLEX = ("real", "imag", "conj", "angle")
+
+_DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction:
+    """A function of the spec: its formula, and its stated derivatives where it has them (one per argument)."""
+
+    name: str
+    params: tuple[str, ...]
+    value: Expr
+    partials: tuple[Expr, ...] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """Everything a spec declares, by name, in order of declaration."""
+
+    spec: OpSpec
+    inputs: dict[str, InputSpec]
+    shapes: dict[str, Shape]
+    absent: dict[str, Expr]
+    params: dict[str, ParamSpec]
+    defaults: dict[str, tuple[Expr, ...]]
+    sizes: tuple[str, ...]  # dims of input shapes
+    derived: dict[str, Expr]
+    functions: dict[str, LocalFunction]
+    forward: tuple[Assign, ...]
+    backward: tuple[Assign, ...]
+    outputs: tuple[str, ...]
+    output_shapes: dict[str, Shape]
+    output_spans: dict[str, Span]
+
+    def targets(self) -> dict[str, Span]:
+        """The names that `forward` assigns, with their first place."""
+        found: dict[str, Span] = {}
+        for s in self.forward:
+            found.setdefault(s.target.name, s.target.name_span)
+        return found
+
+    def known_dims(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.sizes, *self.derived)))
+
+
+def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
+    """Parse and check the declarations; None where a block cannot be read at all."""
+    inputs = {str(t.name): t for t in spec.inputs}
+    shapes = {name: _shape(t.shape, bag) for name, t in inputs.items()}
+    sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
+    derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
+    functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}
+    absent = {
+        n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
+    }
+    forward = parse_block(spec.forward, bag)
+    backward = () if spec.backward is None else parse_block(spec.backward, bag)
+    known = tuple(dict.fromkeys((*sizes, *derived)))
+    declared = {str(o.name): _shape(o.shape, bag, known) for o in spec.outputs or () if o.shape is not None}
+    defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
+    if forward is None or backward is None:
+        return None
+    spans = {str(o.name): o.span for o in spec.outputs or ()}
+    found = Declarations(
+        spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
+        tuple(s for s in sizes if s not in derived), derived, functions, forward, backward,
+        _outputs(spec, forward, bag), declared, spans,
+    )  # fmt: skip
+    for s in (*forward, *backward):
+        check_target_name(found, s, bag)
+    _check_saved(found, bag)
+    return found
+
+
+def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | None = None) -> Shape:
+    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use."""
+    if items is None:
+        return (BATCH,)
+    shape: list[Scalar | Batch] = []
+    for item in items:
+        text = item.text.strip()
+        if text in ("...", "\u2026"):
+            if BATCH in shape:
+                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here")
+                continue
+            shape.append(BATCH)
+        elif text.isascii() and text.isdigit() and len(text) < 19:
+            shape.append(Lit(int(text)))
+        elif _DIM.fullmatch(text):
+            if known is not None and text not in known:
+                hints = did_you_mean(text, known) or (f"derive it under `dims`: `{text}: …`",)
+                bag.error("OPG238", f"there is no dim `{text}`", item.whole, label="unknown dim", hints=hints)
+            shape.append(Dim(text))
+        else:
+            hints = ("dims start with a capital",) if _NAME.fullmatch(text) else ()
+            if not hints:
+                hints = ("give a computed size a name under `dims`",)
+            bag.error("OPG224", f"`{text}` is not an item of a shape", item.whole, hints=hints)
+            shape.append(Dim("?"))
+    return tuple(shape)
+
+
+def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
+    """The parsed default; None where there is none or where it is one of the choices."""
+    if p.default is None or p.choices:
+        return None
+    formulas = p.default if isinstance(p.default, tuple) else (p.default,)
+    found = tuple(parse_expression(f, bag) for f in formulas)
+    return tuple(e for e in found if e is not None) if None not in found else None
+
+
+def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
+    head = parse_head(s.head, bag)
+    value = None if s.value is None else parse_expression(s.value, bag)
+    parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
+    if head is None or value is None or any(e is None for _, e in parsed):
+        return None
+    if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in COMPLEX:
+        bag.error("OPG206", f"`{head.name}` is a function of the language already", head.span, hints=("rename yours",))
+        return None
+    partials: list[Expr] = []
+    if parsed:
+        stated: dict[str, Expr] = {}
+        for arg, e in parsed:
+            name = head.params[0] if arg is None and len(head.params) == 1 else arg
+            if name is None:
+                bag.error(
+                    "OPG234", f"`{head.name}` has several arguments and one derivative", s.derivatives[0][1].whole,
+                    hints=(f"write `derivative: {{{', '.join(f'{p}: …' for p in head.params)}}}`",),
+                )  # fmt: skip
+                return None
+            if name not in head.params:
+                span = getattr(name, "span", head.span)
+                hints = did_you_mean(name, head.params)
+                bag.error("OPG234", f"`{head.name}` has no argument `{name}`", span, hints=hints)
+                return None
+            assert e is not None
+            stated[str(name)] = e
+        for p in head.params:
+            if p not in stated:
+                bag.error(
+                    "OPG234", f"the derivative of `{head.name}` with respect to `{p}` is not stated", s.span,
+                    hints=(f"add `{p}: …` under `derivative` (0 if it is none)",),
+                )  # fmt: skip
+                return None
+            partials.append(stated[p])
+    return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span)
+
+
+def _outputs(spec: OpSpec, forward: tuple[Assign, ...], bag: Bag) -> tuple[str, ...]:
+    """The listed outputs, or the names assigned and never read."""
+    assigned = tuple(dict.fromkeys(s.target.name for s in forward))
+    if spec.outputs is not None:
+        for o in spec.outputs:
+            if o.name not in assigned:
+                hints = did_you_mean(o.name, assigned)
+                bag.error("OPG218", f"the output `{o.name}` is never assigned", o.span, label="no statement", hints=hints)
+        return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
+    read = {name for s in forward for name in statement_names(s) if name != s.target.name or s.op != "="}
+    found = tuple(n for n in assigned if n not in read)
+    if not found and assigned:
+        bag.error(
+            "OPG235", "every tensor that is assigned is also read, so that none is an output", spec.forward.whole,
+            hints=(f"list the outputs: `outputs: [{assigned[-1]}]`",),
+        )  # fmt: skip
+    return found
+
+
+def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
+    """What a statement assigns is a name of its own."""
+    name, span = s.target.name, s.target.name_span
+    if name in d.inputs:
+        related = (Label(d.inputs[name].span, "declared here"),)
+        bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=("rename it",))
+    elif name in d.params:
+        related = (Label(d.params[name].span, "declared here"),)
+        bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=("rename it",))
+    elif not check_lower(name, span, "tensor", bag):
+        return
+
+
+def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
+    """Whether a name that formulas introduce is spelt as one; reports it where not."""
+    if name[:1].isupper():
+        bag.error("OPG241", f"`{name}` is spelt like a dim", span, hints=(f"a {what} starts with a lower-case letter",))
+        return False
+    if not _NAME.fullmatch(name):
+        bag.error("OPG241", f"`{name}` cannot be the name of a {what}", span, hints=("names start with a letter",))
+        return False
+    if keyword.iskeyword(name):
+        bag.error("OPG241", f"`{name}` is a keyword of Python", span, hints=(f"write `{name}_`, say",))
+        return False
+    return True
+
+
+def _check_saved(d: Declarations, bag: Bag) -> None:
+    if d.spec.save == "auto":
+        return
+    known = (*d.inputs, *d.targets())
+    for name in d.spec.save:
+        if name not in known:
+            bag.error(
+                "OPG205", f"`{name}` cannot be saved: there is no such tensor", getattr(name, "span", None),
+                label="unknown tensor", hints=did_you_mean(name, known),
+            )  # fmt: skip

@@ -1,0 +1,131 @@
+"""Expressions of formulas to typed scalars: arithmetic, conditions, calls. Names and reductions have modules of their own.
+
+Kinds follow the language: a condition in arithmetic is 0 or 1, `/` gives a float, functions say what they give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from opgen.ir.arithmetic import comparison_of, either, negation_of, product_of, sum_of
+from opgen.ir.lower_access import access, bare_name
+from opgen.ir.lower_call import call
+from opgen.ir.lower_kinds import condition, numeric, promote
+from opgen.ir.lower_reduction import reduction
+from opgen.ir.lower_scope import BAD, Frame, Typed
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Lit, Scalar, both, div, neg, power
+from opgen.lang.nodes import (
+    Access,
+    Call,
+    Compare,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+
+
+def expression(f: Frame, e: Expr) -> Typed:
+    """Lower one expression; mistakes are reported and give `BAD`."""
+    match e:
+        case Number(value=value):
+            return Typed(Lit(value), Kind.FLOAT if isinstance(value, Fraction) else Kind.INT)
+        case Text():
+            return _text(f, e)
+        case Name():
+            return bare_name(f, e)
+        case Access():
+            return access(f, e)
+        case Unary(op="-", operand=operand):
+            inner = numeric(f.lower(operand))
+            return Typed(neg(inner.scalar), inner.kind)
+        case Unary(operand=operand):
+            inner = condition(f, f.lower(operand), operand.span)
+            return inner if inner.kind is None else Typed(negation_of(inner.scalar), Kind.BOOL)
+        case Sum(terms=terms):
+            lowered = [(sign, numeric(f.lower(t))) for sign, t in terms]
+            return Typed(sum_of([(sign, t.scalar) for sign, t in lowered]), promote(t.kind for _, t in lowered))
+        case Product(factors=factors):
+            return _product(f, factors)
+        case Power(base=base, exponent=exponent):
+            return power_of(numeric(f.lower(base)), numeric(f.lower(exponent)))
+        case Compare(operands=operands, ops=ops):
+            return _compare(f, operands, ops)
+        case Logic(op=op, operands=operands):
+            return _logic(f, op, operands)
+        case Call():
+            return call(f, e)
+        case Reduction():
+            return reduction(f, e)
+        case _:
+            assert_never(e)
+
+
+def _text(f: Frame, e: Text) -> Typed:
+    hint = "a choice of formula is a guard at the end of a statement: `y = … if mode == \"a\"`"
+    return f.error("OPG231", "a string stands only in a guard", e.span, hint)
+
+
+def _product(f: Frame, factors: Sequence[tuple[str, Expr]]) -> Typed:
+    lowered = [(op, numeric(f.lower(e))) for op, e in factors]
+    kind = lowered[0][1].kind
+    for op, t in lowered[1:]:
+        kind = promote((kind, t.kind))
+        if op == "/" and kind is not None:
+            kind = Kind.FLOAT
+        if op in ("//", "%") and t.scalar == Lit(0):
+            span = next(e.span for o, e in factors if o == op)
+            return f.error("OPG223", "this divides by zero", span)
+    return Typed(product_of([(op, t.scalar) for op, t in lowered]), kind)
+
+
+def power_of(base: Typed, exponent: Typed) -> Typed:
+    """A power; an integer to a negative integer is a float."""
+    kind = promote((base.kind, exponent.kind))
+    if kind is Kind.INT and isinstance(exponent.scalar, Lit) and exponent.scalar.value < 0:
+        positive = Lit(-exponent.scalar.value)
+        return Typed(div(Lit(1), power(base.scalar, positive)), Kind.FLOAT)
+    return Typed(power(base.scalar, exponent.scalar), kind)
+
+
+def _compare(f: Frame, operands: Sequence[Expr], ops: Sequence[str]) -> Typed:
+    lowered = [f.lower(o) for o in operands]
+    if any(t.kind is None for t in lowered):
+        return BAD
+    if not all(t.kind is Kind.BOOL for t in lowered):
+        lowered = [numeric(t) for t in lowered]
+    scalars = [t.scalar for t in lowered]
+    if all(isinstance(s, Lit) for s in scalars):
+        return Typed(Lit(all(_literal(op, a, b) for a, op, b in zip(scalars, ops, scalars[1:], strict=False))), Kind.BOOL)
+    return Typed(comparison_of(scalars, ops), Kind.BOOL)
+
+
+def _literal(op: str, a: Scalar, b: Scalar) -> bool:
+    assert isinstance(a, Lit)
+    assert isinstance(b, Lit)
+    x, y = a.value, b.value
+    table = {"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}
+    return table[op]
+
+
+def _logic(f: Frame, op: str, operands: Sequence[Expr]) -> Typed:
+    """`and`, `or` from left to right; what a literal decides is not looked at further (`given(p) and p > 0`)."""
+    decisive = op == "or"
+    result: Scalar = Lit(not decisive)
+    for e in operands:
+        part = condition(f, f.lower(e), e.span)
+        if part.kind is None:
+            return BAD
+        result = either(result, part.scalar) if op == "or" else both(result, part.scalar)
+        if result == Lit(decisive):
+            break
+    return Typed(result, Kind.BOOL)

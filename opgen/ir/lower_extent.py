@@ -1,0 +1,115 @@
+"""How far an index runs: what is written, else what the output declares, else the dims at which it stands alone."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Label, Span
+from opgen.ir import text
+from opgen.ir.lower_access import NOT_YET, shape_text
+from opgen.ir.lower_kinds import integer
+from opgen.ir.lower_scope import Frame, IndexInfo, Site, free, same_extent
+from opgen.ir.scalar import BATCH, Lit, Read, Scalar, walk
+from opgen.lang.nodes import Expr
+
+
+def extent_of(f: Frame, e: Expr) -> Scalar | None:
+    """A written extent: an integer expression of dims and int params."""
+    typed = integer(f, f.lower(e), e.span, "an extent")
+    if typed.kind is None:
+        return None
+    names, _ = free(typed.scalar)
+    if names or any(isinstance(n, Read) for n in walk(typed.scalar)):
+        f.error(
+            "OPG226", "an extent is made of dims and int params", e.span,
+            notes=("shapes that depend on data are reserved for later",),
+        )  # fmt: skip
+        return None
+    if isinstance(typed.scalar, Lit) and typed.scalar.value < 0:
+        f.error("OPG232", "an extent cannot be negative", e.span)
+        return None
+    return typed.scalar
+
+
+def resolve(f: Frame, info: IndexInfo) -> bool:
+    """Settle the extent of an index whose accesses are all known; False after a mistake."""
+    if info.stated is not None:
+        info.extent = info.stated
+        return all([_within(f, info, site) for site in info.sites])
+    if not info.sites:
+        if info.name not in f.reported:
+            f.reported.add(info.name)
+            f.error(
+                "OPG214", f"nothing says how far `{info.name}` runs", info.span,
+                f"state its extent: `{info.name} < N`", label="stands alone in no access",
+            )  # fmt: skip
+        return False
+    first = info.sites[0]
+    info.extent = first.extent
+    for site in info.sites[1:]:
+        if not same_extent(first.extent, site.extent, f.state.dims):
+            _clash(f, info, first, site)
+            return False
+    return True
+
+
+def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
+    a, b = text.scalar(first.extent), text.scalar(second.extent)
+    notes = [f"`{info.name}` would need {a} = {b}"]
+    for site in (first, second):
+        known = f.state.tensors.get(site.tensor)
+        if known is not None and known.shape is not None:
+            notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
+    hints = _swapped(f, info, first, second)
+    f.bag.error(
+        "OPG213", f"the index `{info.name}` runs over `{a}` and over `{b}`", second.span,
+        label=f"here it runs over `{b}`", related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
+        notes=tuple(dict.fromkeys(notes)),
+        hints=hints or ("use two indices, or give the dims one name if they are always equal",),
+    )  # fmt: skip
+
+
+def _declared(f: Frame, *sites: Site) -> tuple[Label, ...]:
+    """Where the dims come from, for inputs."""
+    spans: dict[Span, str] = {}
+    for site in sites:
+        known = f.state.tensors.get(site.tensor)
+        if known is not None and known.declared and known.shape is not None:
+            spans.setdefault(known.span, f"`{site.tensor}` is declared with shape {shape_text(known.shape)}")
+    return tuple(Label(span, said) for span, said in spans.items())
+
+
+def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where the clash goes away by exchanging two positions of an access."""
+    known = f.state.tensors.get(second.tensor)
+    if known is None or known.shape is None:
+        return ()
+    inside = second.span.text.partition("[")[2].rpartition("]")[0]
+    items = [i.strip() for i in inside.split(",")]
+    if len(items) != len(known.shape) or any(c in inside for c in "()["):
+        return ()
+    here = [k for k, i in enumerate(items) if i == info.name]
+    there = [k for k, s in enumerate(known.shape) if s != BATCH and s == first.extent]
+    if len(here) != 1 or len(there) != 1:
+        return ()
+    items[here[0]], items[there[0]] = items[there[0]], items[here[0]]
+    return (f"did you mean `{second.tensor}[{', '.join(items)}]`?",)
+
+
+def _within(f: Frame, info: IndexInfo, site: Site) -> bool:
+    """Whether an index of stated extent stays inside an axis; what cannot be decided now is not supported yet."""
+    stated = info.stated
+    assert stated is not None
+    if same_extent(stated, site.extent, f.state.dims):
+        return True
+    if isinstance(stated, Lit) and isinstance(site.extent, Lit):
+        if stated.value <= site.extent.value:
+            return True
+        code, message, label = "OPG232", f"`{info.name}` leaves the range of `{site.tensor}`", "out of range"
+    else:
+        code, label = "OPG225", NOT_YET
+        message = "accesses that need a range check are not supported yet"
+    a, b = text.scalar(stated), text.scalar(site.extent)
+    f.bag.error(
+        code, message, site.span, label=label, related=(Label(info.span, f"`{info.name}` runs to {a}"),),
+        notes=(f"`{info.name}` runs to {a} ({info.origin}), and `{site.tensor}` ends at {b} there",),
+    )  # fmt: skip
+    return False

@@ -1,0 +1,97 @@
+"""A `backward` block: the gradients that a spec states itself, as statements beside the program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir import text
+from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_guards import Case, holds
+from opgen.ir.lower_scope import Known, Variation
+from opgen.ir.lower_statement import Wanted, lower_statement
+from opgen.ir.program import Compute, Kind, Output, Override, Shape
+from opgen.ir.scalar import BATCH, Batch
+from opgen.lang.nodes import Assign, Dots
+
+PREFIX = "grad_"
+
+
+def check_targets(d: Declarations, bag: Bag) -> None:
+    """`backward` assigns gradients of differentiable inputs, and names of its own."""
+    if not d.backward:
+        return
+    taken = d.targets()
+    for s in d.backward:
+        name, span = s.target.name, s.target.name_span
+        if name in taken:
+            bag.error("OPG228", f"`{name}` is assigned in `forward`", span, hints=("use another name",))
+            continue
+        if not name.startswith(PREFIX):
+            continue
+        of = name.removeprefix(PREFIX)
+        differentiable = [PREFIX + n for n, t in d.inputs.items() if t.dtype == "float" and t.differentiable]
+        if of in d.inputs and PREFIX + of not in differentiable:
+            bag.error("OPG228", f"the input `{of}` has no gradient", span)
+        elif of not in d.inputs:
+            message = f"`{name}` is the gradient of no input"
+            if of in d.outputs:
+                message = f"`{name}` is given: it is the gradient of an output"
+            bag.error("OPG228", message, span, hints=did_you_mean(name, differentiable))
+    assigned = {s.target.name for s in d.backward}
+    if not any(PREFIX + n in assigned for n in d.inputs):
+        first = d.backward[0].target.name_span
+        hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
+        bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)
+
+
+def lower_override(
+    d: Declarations, state: Variation, outputs: tuple[Output, ...], refused: frozenset[str], bag: Bag
+) -> Override:
+    """The block in one variant. Gradients of absent inputs are left out."""
+    inner = replace(state, tensors=dict(state.tensors), later={})
+    for o in outputs:
+        if o.kind is Kind.FLOAT:
+            inner.tensors[PREFIX + o.name] = Known(PREFIX + o.name, o.shape, Kind.FLOAT, d.targets()[o.name])
+    case = Case(state.given, state.chosen)
+    chosen = [s for s in d.backward if s.target.name not in refused and holds(d, s.guard, case)]
+    chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
+    inner.later = {s.target.name: s.target.name_span for s in chosen}
+    statements: list[Compute] = []
+    stated: list[str] = []
+    shapes: list[Shape] = []
+    for s in chosen:
+        name = s.target.name
+        of = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
+        own = d.shapes.get(of)
+        wanted = Wanted() if own is None else _wanted(s, own, of)
+        made = lower_statement(d, inner, s, wanted, bag)
+        del inner.later[name]
+        if not made:
+            inner.tensors[name] = Known(name, None, Kind.FLOAT, s.target.name_span)
+            continue
+        statements.extend(made)
+        last = made[-1]
+        if own is not None:
+            if tuple(x for x in last.shape if not isinstance(x, Batch)) != tuple(x for x in own if not isinstance(x, Batch)):
+                message = f"`{name}` has shape {text.shape(last.shape)} and `{of}` has shape {text.shape(own)}"
+                bag.error("OPG228", message, s.target.span)
+            statements[-1] = last = replace(last, kind=Kind.FLOAT)
+            stated.append(of)
+            shapes.append(last.shape)
+        inner.tensors[name] = Known(name, last.shape, last.kind, s.target.name_span)
+    return Override(tuple(stated), tuple(statements), tuple(shapes))
+
+
+def _wanted(s: Assign, own: Shape, of: str) -> Wanted:
+    """The shape of the input, with batch dims where the statement writes them."""
+    origin = f"the shape of `{of}`"
+    if own == ():
+        return Wanted()
+    if BATCH in own:
+        return Wanted(own, None, origin, batch=True)
+    items = s.target.items or ()
+    dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
+    shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
+    return Wanted(shape, None, origin)

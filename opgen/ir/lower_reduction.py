@@ -1,0 +1,281 @@
+"""Reductions and index operators: each becomes a statement of its own, read where it stood.
+
+Two things need care. A reduction under a `where` must not evaluate its body where the branch is not taken, so the
+conditions go into the body when that could matter. And an index that is bound anew inside its own scope needs a name
+of its own, or those conditions would mean another index.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.lower_access import NOT_YET
+from opgen.ir.lower_declare import check_lower
+from opgen.ir.lower_extent import extent_of, resolve
+from opgen.ir.lower_kinds import condition, numeric
+from opgen.ir.lower_scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
+from opgen.ir.program import Kind
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import Reduction as Row
+from opgen.ir.scalar import (
+    BATCH,
+    Apply,
+    Batch,
+    Index,
+    Lit,
+    Position,
+    Read,
+    Scalar,
+    both,
+    substitute,
+    walk,
+    where,
+)
+from opgen.lang.nodes import Binder, Dots, Reduction
+
+SUPPORTED_OPERATORS = ("softmax", "log_softmax")
+
+# Functions whose value and derivatives are finite wherever their arguments are: no condition needs to guard them.
+_TAME = frozenset(
+    "add sub mul neg where lt le gt ge eq ne and or not abs sign sin cos tanh sigmoid logsigmoid softplus silu relu "
+    "erf erfc atan asinh floor ceil round trunc min max clamp square detach logaddexp".split()
+)
+
+
+def reduction(f: Frame, e: Reduction) -> Typed:
+    """A reduction inside a formula: taken out into a pending statement, and read."""
+    if f.scope is None:
+        return f.error("OPG206", f"{f.place} cannot reduce", e.span, "reduce in a statement and pass the result")
+    found = reduce(f, e)
+    if found is None:
+        return BAD
+    return take_out(f, found)
+
+
+def take_out(f: Frame, found: Pending) -> Typed:
+    """Make a reduction a statement before the one at hand; what is left is a read of it."""
+    names = "_".join("all" if isinstance(o, Batch) else o.name for o in found.over)
+    found.target = f.state.fresh(f"{found.op}_{names}")
+    f.pending.append(found)
+    at: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.unique) for a in found.axes)
+    return Typed(Read(found.target, at), found.kind)
+
+
+def reduce(f: Frame, e: Reduction) -> Pending | None:
+    """The statement that a reduction stands for, without a target; extents of what it binds are known afterwards."""
+    row = _row(f, e)
+    if row is None:
+        return None
+    if row.single_index and (len(e.binders) != 1 or isinstance(e.binders[0], Dots)):
+        f.error("OPG246", f"`{row.name}` takes one index", e.span)
+        return None
+    return _kept(f, e, row) if row.keeps_index else _bound(f, e, row)
+
+
+def _row(f: Frame, e: Reduction) -> Row | None:
+    name = e.name
+    if name not in REDUCTIONS and name in f.decl.params:
+        choices = f.decl.params[name].choices
+        usable = [c for c in choices if c == "none" or (c in REDUCTIONS and not REDUCTIONS[c].keeps_index)]
+        if not choices or len(usable) != len(choices):
+            wrong = [c for c in choices if c not in usable]
+            why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"
+            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, label=why)
+            return None
+        name = str(f.state.chosen.get(name, ""))
+        if name not in REDUCTIONS:
+            f.error("OPG230", f"`{e.name}` may be missing here", e.name_span, f"add a guard `if given({e.name})`")
+            return None
+    row = REDUCTIONS.get(name)
+    if row is None:
+        if name in FUNCTIONS or name in f.decl.functions:
+            f.error("OPG211", f"`{name}` is a function of numbers, not a reduction", e.name_span, f"write `{name}(…)`")
+        elif name in f.state.tensors:
+            f.error("OPG211", f"`{name}` is a tensor, not a reduction", e.name_span, "multiplication is written `*`")
+        else:
+            hints = did_you_mean(name, REDUCTIONS)
+            f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
+        return None
+    if row.keeps_index and name not in SUPPORTED_OPERATORS:
+        f.error("OPG225", f"`{name}` is not supported yet", e.span, label=NOT_YET)
+        return None
+    return row
+
+
+# --- reductions proper -------------------------------------------------------------------------------------------------
+
+
+def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
+    if not e.binders:
+        f.error("OPG246", f"`{row.name}[]` names no index", e.span, f"write `{row.name}[k](…)` or `{row.name}[...](…)`")
+        return None
+    outer, path = f.scope, f.path
+    assert outer is not None
+    loops: list[IndexInfo | Batch] = []
+    for b in e.binders:
+        loop = _bind(f, b, loops)
+        if loop is None:
+            return None
+        loops.append(loop)
+    inner = Scope(loops, batch=BATCH in loops, parent=outer)
+    f.scope = inner
+    body = f.lower(e.body)
+    body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
+    f.scope = outer
+    good = all([isinstance(i, Batch) or resolve(f, i) for i in loops])
+    if body.kind is None or not good:
+        return None
+    scalar = body.scalar
+    if path and _risky(scalar):
+        scalar = _under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
+    names, batch = free(scalar)
+    own = [i for i in loops if isinstance(i, IndexInfo)]
+    axes = _axes(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
+    scalar = _restore_names(scalar, own, axes)
+    return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+def _bind(f: Frame, b: Binder | Dots, loops: list[IndexInfo | Batch]) -> IndexInfo | Batch | None:
+    if isinstance(b, Dots):
+        if BATCH in loops:
+            f.error("OPG215", "a reduction holds at most one `...`", b.span, label="again here")
+            return None
+        return BATCH
+    if not check_index_name(f, b):
+        return None
+    if any(isinstance(i, IndexInfo) and i.name == b.name for i in loops):
+        f.error("OPG208", f"the index `{b.name}` is bound twice", b.span, label="again here")
+        return None
+    info = IndexInfo(b.name, b.name, b.span)
+    if b.extent is not None:
+        info.stated = extent_of(f, b.extent)
+        info.origin = "written here"
+        if info.stated is None:
+            return None
+    if f.scope is not None and f.scope.find(b.name) is not None:
+        info.unique = another(f, b.name)
+    return info
+
+
+def check_index_name(f: Frame, b: Binder) -> bool:
+    """Whether a name may be an index here."""
+    if not check_lower(b.name, b.span, "index", f.bag):
+        return False
+    taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
+    taken = "param" if b.name in f.decl.params else taken
+    if taken is not None:
+        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, "use another letter")
+        return False
+    return True
+
+
+def another(f: Frame, name: str) -> str:
+    """A name for an index that no index of the statement has."""
+    n = 2
+    while f"{name}{n}" in f.index_names:
+        n += 1
+    f.index_names.add(f"{name}{n}")
+    return f"{name}{n}"
+
+
+def _restore_names(body: Scalar, own: list[IndexInfo], axes: list[IndexInfo | Batch]) -> Scalar:
+    """Give an index its written name back where the outer index of that name plays no part."""
+    taken = {a.unique for a in axes if isinstance(a, IndexInfo)}
+    for info in own:
+        if info.unique != info.name and info.name not in taken:
+            body = substitute(body, {Index(info.unique): Index(info.name)})
+            info.unique = info.name
+    return body
+
+
+def _axes(scope: Scope, names: frozenset[str], batch: bool) -> list[IndexInfo | Batch]:
+    """The loops in scope that a body uses, in the order of the target, then of enclosing reductions."""
+    found: list[IndexInfo | Batch] = []
+    for loop in scope.visible():
+        if (batch and isinstance(loop, Batch) and BATCH not in found) or (
+            isinstance(loop, IndexInfo) and loop.unique in names
+        ):
+            found.append(loop)
+    if batch and BATCH not in found:
+        found.insert(0, BATCH)
+    return found
+
+
+def _kind(row: Row, body: Kind) -> Kind:
+    match row.result:
+        case "same":
+            return body
+        case "float":
+            return Kind.FLOAT
+        case "int":
+            return Kind.INT
+        case "bool":
+            return Kind.BOOL
+
+
+# --- index operators ---------------------------------------------------------------------------------------------------
+
+
+def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
+    assert f.scope is not None
+    loops: list[IndexInfo | Batch] = []
+    for b in e.binders:
+        if isinstance(b, Dots):
+            f.error("OPG225", f"`{row.name}[...]` is not supported yet", b.span, label=NOT_YET)
+            return None
+        info = f.scope.find(b.name)
+        if info is None:
+            hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
+            hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, label="bound nowhere")
+            return None
+        if info in loops:
+            f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")
+            return None
+        if b.extent is not None:
+            f.error("OPG246", f"`{row.name}` keeps its index and cannot give it an extent", b.span)
+            return None
+        loops.append(info)
+    if not loops:
+        f.error("OPG246", f"`{row.name}[]` names no index", e.span, f"write `{row.name}[k](…)`")
+        return None
+    path = f.path
+    own = frozenset(i.unique for i in loops if isinstance(i, IndexInfo))
+    # An element needs its body along the whole index, whatever holds for the element itself.
+    f.path = tuple(c for c in path if not free(c)[0] & own)
+    body = numeric(f.lower(e.body))
+    f.path = path
+    if body.kind is None:
+        return None
+    scalar = body.scalar
+    if path and _risky(scalar):
+        scalar = _under(path, scalar, body.kind, forbidden=own, batch=False)
+    names, batch = free(scalar)
+    return Pending("", _axes(f.scope, names | own, batch), scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+# --- laziness ----------------------------------------------------------------------------------------------------------
+
+
+def _risky(body: Scalar) -> bool:
+    """Whether evaluating or differentiating a body where it is not wanted could fail or give nan."""
+    for node in walk(body):
+        if isinstance(node, Apply) and node.fn not in _TAME:
+            return True
+        if isinstance(node, Read) and not all(isinstance(p, Index | Batch) for p in node.at):
+            return True
+    return False
+
+
+def _under(path: tuple[Scalar, ...], body: Scalar, kind: Kind, forbidden: frozenset[str], *, batch: bool) -> Scalar:
+    """The body where the conditions hold, and a harmless constant elsewhere.
+
+    A condition on the batch dims cannot go into a reduction over the batch dims, nor one on the index of an index
+    operator into its body.
+    """
+    guard: Scalar = Lit(True)
+    for c in path:
+        names, reads_batch = free(c)
+        if not names & forbidden and not (batch and reads_batch):
+            guard = both(guard, c)
+    return where(guard, body, Lit(False) if kind is Kind.BOOL else Lit(0))

@@ -1,0 +1,278 @@
+"""One assignment to one or more statements of the program: the reductions taken out of it, then the assignment itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.ir.lower_access import NOT_YET, shape_text
+from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
+from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_expression import expression
+from opgen.ir.lower_extent import extent_of, resolve
+from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
+from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.ir.program import Compute, Kind, Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, NAN, Batch, Index, Read, Scalar, substitute
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+from opgen.lang.walk import nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is declared about a target: its shape with where that stands, and its kind."""
+
+    shape: Shape | None = None
+    span: Span | None = None
+    origin: str = ""
+    kind: Kind | None = None
+    batch: bool = False  # a bare target has batch dims whatever the right side has
+
+
+def frame_of(d: Declarations, state: Variation, bag: Bag) -> Frame:
+    """A frame without indices and tensors, for constants and local functions."""
+    return Frame(d, bag, state, None, expression)
+
+
+def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted, bag: Bag) -> tuple[Compute, ...]:
+    """The statements for `s` in one variant; empty after a mistake."""
+    if s.op != "=" or s.target.padded:
+        bag.error("OPG225", "scatters are not supported yet", s.target.span, label=NOT_YET)
+        return ()
+    value, appended = _without_none(d, state, s.value)
+    frame = Frame(d, bag, state, None, expression, target=s.target.name)
+    frame.index_names = _index_names(s)
+    scope = _scope(frame, s, appended, wanted)
+    if scope is None:
+        return ()
+    frame.scope = scope
+    body, op, over = _right_side(frame, value)
+    infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
+    good = all([resolve(frame, i) for i in infos])
+    if body.kind is None or not good:
+        return ()
+    if scope.batch is None and not scope.batch_used:
+        scope.loops = [i for i in scope.loops if i != BATCH]
+    kind = _declared_kind(frame, s, body.kind, wanted)
+    if kind is None or not _small(frame, s, body.scalar):
+        return ()
+    pending = tuple(p.compute() for p in frame.pending)
+    last = Compute(s.target.name, loops_of(scope.loops), body.scalar, op, loops_of(over), kind, s.span)
+    return _without_copy(pending, last)
+
+
+def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute, ...]:
+    """A reduction that turns out to be the whole right side (`sum[k](…) + bias[n]` without bias) is not copied."""
+    if last.op is None and pending and pending[-1].axes == last.axes:
+        at = tuple(a if isinstance(a, Batch) else Index(a.name) for a in last.axes)
+        if last.body == Read(pending[-1].target, at):
+            return (*pending[:-1], replace(pending[-1], target=last.target, kind=last.kind, span=last.span))
+    return (*pending, last)
+
+
+def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:
+    """Body, reduction and reduced loops; a reduction that is the whole right side is not taken out."""
+    if not isinstance(value, Reduction):
+        return frame.lower(value), None, []
+    found = reduce(frame, value)
+    if found is None:
+        return Typed(NAN, None), None, []
+    scope = frame.scope
+    assert scope is not None
+    taken = {i.unique for i in scope.loops if isinstance(i, IndexInfo)}
+    if REDUCTIONS[found.op].keeps_index:
+        return Typed(found.body, found.kind), found.op, found.over
+    if BATCH in found.over and BATCH in scope.loops and scope.batch:
+        # Target and reduction have batch dims of their own: two loops, so the reduction is taken out after all.
+        return take_out(frame, found), None, []
+    for info in found.over:
+        if isinstance(info, IndexInfo) and info.unique in taken:
+            name = another(frame, info.name)
+            found.body = substitute(found.body, {Index(info.unique): Index(name)})
+            info.unique = name
+    return Typed(found.body, found.kind), found.op, found.over
+
+
+# --- the left side -----------------------------------------------------------------------------------------------------
+
+
+def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted: Wanted) -> Scope | None:
+    """The loops of the target, with what is declared about how far they run."""
+    items = s.target.items
+    if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
+        frame.error(
+            "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
+            label=f"has shape {shape_text(wanted.shape)}",
+        )  # fmt: skip
+        return None
+    if items is None and not any(isinstance(a, Dots) for a in appended):
+        batch: bool | None = True if wanted.batch or wanted.shape == (BATCH,) else None
+        loops: list[IndexInfo | Batch] = [BATCH]
+        if wanted.shape == ():
+            batch, loops = False, []
+        scope = Scope(loops, batch)
+        all_items: tuple[Binder | Dots | Expr, ...] = appended
+    else:
+        scope = Scope([], False)
+        all_items = (*(items or ()), *appended)
+    for item in all_items:
+        if not _bind(frame, scope, item):
+            return None
+    if wanted.shape is not None and (items is not None or appended):
+        return scope if _declare(frame, s, scope, wanted) else None
+    return scope
+
+
+def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
+    match item:
+        case Dots():
+            if BATCH in scope.loops:
+                frame.error("OPG215", "a target holds at most one `...`", item.span, label="again here")
+                return False
+            scope.loops.append(BATCH)
+            scope.batch = True
+            return True
+        case Binder():
+            if not check_index_name(frame, item):
+                return False
+            if any(isinstance(i, IndexInfo) and i.name == item.name for i in scope.loops):
+                frame.error("OPG208", f"the index `{item.name}` stands twice", item.span, label="again here")
+                return False
+            info = IndexInfo(item.name, item.name, item.span)
+            if item.extent is not None:
+                info.stated, info.origin = extent_of(frame, item.extent), "written here"
+                if info.stated is None:
+                    return False
+            scope.loops.append(info)
+            return True
+        case Number():
+            frame.error("OPG225", "components (`y[..., 0] = …`) are not supported yet", item.span, label=NOT_YET)
+        case Unary(operand=Number()):
+            frame.error("OPG225", "recurrences are not supported yet", item.span, label=NOT_YET)
+        case _:
+            hint = "left of `=` stand distinct plain indices and `...`"
+            frame.error("OPG241", "this is no plain index", item.span, hint)
+    return False
+
+
+def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
+    """Match the target's indices with a declared shape and take the extents from it."""
+    shape = wanted.shape
+    assert shape is not None
+    same = len(shape) == len(scope.loops) and all(
+        isinstance(a, Batch) == isinstance(b, Batch) for a, b in zip(shape, scope.loops, strict=True)
+    )
+    if not same:
+        related = () if wanted.span is None else (Label(wanted.span, f"{wanted.origin} {shape_text(shape)}"),)
+        frame.bag.error(
+            "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
+            label="other dims", related=related, hints=("write one index for each dim, and `...` where the shape has it",),
+        )  # fmt: skip
+        return False
+    for loop, extent in zip(scope.loops, shape, strict=True):
+        if isinstance(loop, IndexInfo) and not isinstance(extent, Batch):
+            if loop.stated is None:
+                loop.stated, loop.origin = extent, wanted.origin
+            else:
+                if not same_extent(loop.stated, extent, frame.state.dims):
+                    message = f"the extent of `{loop.name}` differs from the shape {shape_text(shape)}"
+                    frame.error("OPG243", message, loop.span)
+                    return False
+    return True
+
+
+def _declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
+    """The kind of the result: what the formula gives, or the declared one where it can be that."""
+    if wanted.kind is None or wanted.kind is kind:
+        return kind
+    if wanted.kind is Kind.FLOAT:
+        return Kind.FLOAT
+    if wanted.kind is Kind.INT and kind is Kind.BOOL:
+        return Kind.INT
+    hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
+    frame.error(
+        "OPG243", f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {_article(kind)}", s.value.span, hint
+    )
+    return None
+
+
+def _article(kind: Kind) -> str:
+    return {Kind.FLOAT: "a float", Kind.INT: "an integer", Kind.BOOL: "a condition"}[kind]
+
+
+def _small(frame: Frame, s: Assign, body: Scalar) -> bool:
+    size, depth = measure(body, frame.state.sizes)
+    if size <= MAX_SIZE and depth <= MAX_DEPTH:
+        return True
+    hint = "name a part of it in a statement of its own"
+    frame.error("OPG227", "this formula is too large", s.value.span, hint)
+    return False
+
+
+def _index_names(s: Assign) -> set[str]:
+    """Names that a statement uses as indices: bound, or standing alone in brackets."""
+    names = {i.name for i in s.target.items or () if isinstance(i, Binder)}
+    for n in nodes(s.value):
+        match n:
+            case Access(items=items):
+                names.update(i.name for i in items if isinstance(i, Name))
+            case Reduction(binders=binders):
+                names.update(b.name for b in binders if isinstance(b, Binder))
+            case _:
+                pass
+    return names
+
+
+# --- a choices param that stands for no reduction ------------------------------------------------------------------------
+
+
+def _without_none(d: Declarations, state: Variation, e: Expr) -> tuple[Expr, tuple[Binder | Dots, ...]]:
+    """The formula with reductions that are `none` in this variant left out, and the indices these leave to the target."""
+    if not any(state.chosen.get(n.name) == "none" for n in nodes(e) if isinstance(n, Reduction)):
+        return e, ()
+    appended: dict[Binder | Dots, None] = {}
+
+    def walk(node: Expr) -> Expr:
+        match node:
+            case Reduction(name=name, binders=binders, body=body):
+                if name not in REDUCTIONS and name in d.params and state.chosen.get(name) == "none":
+                    appended.update(dict.fromkeys(binders))
+                    return walk(body)
+                return replace(node, body=walk(body))
+            case Unary(operand=operand):
+                return replace(node, operand=walk(operand))
+            case Sum(terms=terms):
+                return replace(node, terms=tuple((sign, walk(t)) for sign, t in terms))
+            case Product(factors=factors):
+                return replace(node, factors=tuple((op, walk(x)) for op, x in factors))
+            case Power(base=base, exponent=exponent):
+                return replace(node, base=walk(base), exponent=walk(exponent))
+            case Compare(operands=parts) | Logic(operands=parts):
+                return replace(node, operands=tuple(walk(o) for o in parts))
+            case Call(args=args):
+                return replace(node, args=tuple(walk(a) for a in args))
+            case Number() | Text() | Name() | Access():
+                return node
+            case _:
+                assert_never(node)
+
+    return walk(e), tuple(appended)

@@ -1,0 +1,285 @@
+"""The Program: an operator as a list of single-assignment statements in index notation.
+
+One Program is one *variant* of an operator (optional inputs present or absent, choices fixed), so nothing in it is
+conditional except `where` inside a body. Forward, adjoint, tangent and second-order programs are all of this one form;
+passes take a Program and return a Program.
+
+    x[..., K], w[N, K]                              inputs
+    y[..., n] = sum[k](x[..., k] * w[n, k])         Compute(op="sum", over=(k,))
+    g[V, d]: at (ids[...], d) += bar_y[..., d]      Scatter(op="sum")
+
+Axis names are local to a statement: a target's axes bind the indices its body uses. `BATCH` is the operator-wide batch
+shape (the broadcast of the batch dims of all inputs). A tensor that has `BATCH` and is read at `BATCH` is broadcast to
+it; an *input* may come with fewer batch dims or with ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from opgen.diagnostics.model import Span
+from opgen.ir.scalar import BATCH, ZERO, Batch, Read, Scalar, reads
+
+
+class Kind(StrEnum):
+    """What an element is. `float` stands for every floating dtype the operator is called with."""
+
+    FLOAT = "float"
+    INT = "int"
+    BOOL = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A loop: the index name and its extent (an integer scalar of dims, int params and literals)."""
+
+    name: str
+    extent: Scalar
+
+
+Loop = Axis | Batch
+Shape = tuple[Scalar | Batch, ...]
+
+
+class Role(StrEnum):
+    """Why a tensor is an argument of a program."""
+
+    INPUT = "input"  # an input of the spec
+    COTANGENT = "cotangent"  # the gradient of an output
+    TANGENT = "tangent"  # the tangent of an input
+    SAVED = "saved"  # an output or intermediate kept from the forward program
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An argument of a program: shape in declared order (dims, integer scalars, at most one BATCH anywhere)."""
+
+    name: str
+    shape: Shape
+    kind: Kind = Kind.FLOAT
+    role: Role = Role.INPUT
+    differentiable: bool = True
+    of: str = ""  # cotangent/tangent/saved: the tensor of the primal program it belongs to
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A non-tensor argument. `default` is None for required, and `null` is True for `default: null`."""
+
+    name: str
+    type: str  # "float" | "int" | "bool" | "str"
+    length: int | None = None  # list params
+    default: int | Fraction | bool | str | tuple[int | Fraction | bool, ...] | Scalar | None = None
+    null: bool = False
+    choices: tuple[str, ...] = ()
+    doc: str = ""
+
+    @property
+    def required(self) -> bool:
+        return self.default is None and not self.null
+
+
+@dataclass(frozen=True, slots=True)
+class DimSource:
+    """Where a dim's size comes from: axis `position` of argument `tensor` (counted in its shape), or an expression."""
+
+    name: str
+    tensor: str | None = None
+    position: int = 0
+    value: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """`target[axes] = op[over](body)`.
+
+    `op` None: a map; `over` is empty. A reduction (`opgen.ir.reductions`): `over` are loops not in `axes`. An index
+    operator (`softmax`, `log_softmax`, later the scans): `over` names axes that are in `axes` as well.
+    """
+
+    target: str
+    axes: tuple[Loop, ...]
+    body: Scalar
+    op: str | None = None
+    over: tuple[Loop, ...] = ()
+    kind: Kind = Kind.FLOAT
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(BATCH if isinstance(a, Batch) else a.extent for a in self.axes)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Every loop of the statement, target axes first."""
+        return self.axes + tuple(a for a in self.over if a not in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes` (index names).
+
+    The adjoint of a gather. `op` is "sum" (later "prod", "max", "min").
+    """
+
+    target: str
+    axes: tuple[Loop, ...]
+    loops: tuple[Loop, ...]
+    at: tuple[Scalar | Batch, ...]
+    body: Scalar
+    op: str = "sum"
+    base: Scalar = ZERO
+    kind: Kind = Kind.FLOAT
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(BATCH if isinstance(a, Batch) else a.extent for a in self.axes)
+
+
+Statement = Compute | Scatter
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result. `like` names the input whose actual shape the result is summed to (gradients of broadcast operands)."""
+
+    name: str  # the name it has outside (`output`, `grad_input`, `tangent_output`)
+    value: str  # the statement target (or argument) that holds it
+    shape: Shape
+    kind: Kind = Kind.FLOAT
+    like: str | None = None
+    differentiable: bool = True
+    of: str = ""  # what it is the gradient or tangent of; for a residual, the forward tensor itself
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A scalar function of the spec with a stated derivative: inlined only after differentiation."""
+
+    name: str
+    params: tuple[str, ...]
+    value: Scalar  # over Param(name) leaves for its params
+    partials: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A `backward:` block: the gradients it states, and the statements that compute them (targets `grad_<input>`)."""
+
+    inputs: tuple[str, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    shapes: tuple[Shape, ...] = ()  # as assigned; summed to the input's shape
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A straight-line index program. Statements are in order: a tensor is read only after its statement."""
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    params: tuple[Argument, ...]
+    dims: tuple[DimSource, ...]
+    statements: tuple[Statement, ...]
+    outputs: tuple[Output, ...]
+    functions: tuple[Function, ...] = ()
+    override: Override = Override()
+
+    def tensor(self, name: str) -> Tensor | Statement | None:
+        """The argument or statement that defines a tensor."""
+        for t in self.inputs:
+            if t.name == name:
+                return t
+        for s in self.statements:
+            if s.target == name:
+                return s
+        return None
+
+    def shape_of(self, name: str) -> Shape:
+        found = self.tensor(name)
+        assert found is not None, f"{self.name}: no tensor {name!r}"
+        return found.shape
+
+    def kind_of(self, name: str) -> Kind:
+        found = self.tensor(name)
+        assert found is not None, f"{self.name}: no tensor {name!r}"
+        return found.kind
+
+
+def statement_scalars(s: Statement) -> tuple[Scalar, ...]:
+    """Every scalar expression of a statement: body, positions, base, extents."""
+    match s:
+        case Compute():
+            extents = tuple(a.extent for a in s.loops if isinstance(a, Axis))
+            return (s.body, *extents)
+        case Scatter():
+            positions = tuple(p for p in s.at if not isinstance(p, Batch))
+            extents = tuple(a.extent for a in s.axes + s.loops if isinstance(a, Axis))
+            return (s.body, *positions, s.base, *extents)
+
+
+def statement_reads(s: Statement) -> tuple[Read, ...]:
+    """The distinct accesses of a statement in order of appearance."""
+    found: dict[Read, None] = {}
+    for e in statement_scalars(s):
+        found.update(dict.fromkeys(reads(e)))
+    return tuple(found)
+
+
+def names(p: Program) -> Iterator[str]:
+    """Every name taken in a program, for making fresh ones."""
+    yield from (t.name for t in p.inputs)
+    yield from (a.name for a in p.params)
+    yield from (s.target for s in p.statements)
+    yield from (o.name for o in p.outputs)
+
+
+# --- operators: all variants of one spec -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Optional input or `default: null` param `name` is present (or absent)."""
+
+    name: str
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A choices or bool param has this value."""
+
+    name: str
+    value: str | bool
+
+
+Condition = Given | Chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One specialisation: what holds in it, and its program. Absent inputs are not inputs of the program."""
+
+    conditions: tuple[Condition, ...]
+    program: Program
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A resolved spec: the call surface (all inputs and params) and one program per variant.
+
+    The order of `variants` is fixed: for each switch in order of declaration, present before absent and choices in the
+    order of the spec; the last switch varies fastest. A variant's number is its position.
+    """
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    optional: tuple[str, ...]
+    params: tuple[Argument, ...]
+    outputs: tuple[str, ...]
+    variants: tuple[Variant, ...]

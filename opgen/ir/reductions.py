@@ -1,0 +1,58 @@
+"""The table of reductions and index operators: one row each, read by parser, differentiator, printers, docs and tests.
+
+A *reduction* removes its indices; an *index operator* keeps them (they are bound outside). `identity` is the value over
+an empty range (None: an error). `core` rows are what kernels implement; the others are expanded into core reductions
+and maps before planning (`opgen.plan.expand`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from opgen.ir.scalar import INF, NAN, NEG_INF, ONE, ZERO, Lit, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    name: str
+    result: Literal["float", "int", "bool", "same"]
+    identity: Scalar | None
+    doc: str
+    keeps_index: bool = False  # an index operator
+    takes_condition: bool = False
+    single_index: bool = False
+    differentiable: bool = True
+    core: bool = False
+
+
+_ROWS = (
+    Reduction("sum", "same", ZERO, "sum; 0 when empty", core=True),
+    Reduction("prod", "same", ONE, "product, gradient exact with zeros; 1 when empty", core=True),
+    Reduction("mean", "float", NAN, "arithmetic mean; nan when empty"),
+    Reduction("max", "same", NEG_INF, "maximum, gradient shared among ties; -inf when empty", core=True),
+    Reduction("min", "same", INF, "minimum, gradient shared among ties; inf when empty", core=True),
+    Reduction("logsumexp", "float", NEG_INF, "log of the sum of exponentials, stable; -inf when empty"),
+    Reduction("norm", "float", ZERO, "Euclidean norm, gradient 0 at 0"),
+    Reduction("var", "float", NAN, "biased variance; nan when empty"),
+    Reduction("any", "bool", Lit(False), "some condition holds", takes_condition=True, differentiable=False, core=True),
+    Reduction("all", "bool", Lit(True), "every condition holds", takes_condition=True, differentiable=False, core=True),
+    Reduction("count", "int", ZERO, "how many conditions hold", takes_condition=True, differentiable=False),
+    Reduction(
+        "argmax", "int", None, "position of the first maximum", single_index=True, differentiable=False, core=True
+    ),
+    Reduction(
+        "argmin", "int", None, "position of the first minimum", single_index=True, differentiable=False, core=True
+    ),
+    Reduction("softmax", "float", None, "exp(e) / sum(exp(e))", keeps_index=True),
+    Reduction("log_softmax", "float", None, "e - logsumexp(e)", keeps_index=True),
+    Reduction("cumsum", "same", None, "running sum", keeps_index=True, single_index=True),
+    Reduction("cumprod", "same", None, "running product", keeps_index=True, single_index=True),
+    Reduction("logcumsumexp", "float", None, "running logsumexp", keeps_index=True, single_index=True),
+    Reduction(
+        "argsort", "int", None, "position of the k-th smallest, stable",
+        keeps_index=True, single_index=True, differentiable=False,
+    ),
+)
+
+REDUCTIONS: dict[str, Reduction] = {row.name: row for row in _ROWS}

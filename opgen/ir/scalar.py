@@ -1,0 +1,255 @@
+"""Scalar expressions: the bodies of statements and the positions of accesses.
+
+Frozen trees of five leaves and two inner nodes. A tensor access is a leaf whose positions are scalar expressions
+themselves. Function names are rows of `opgen.ir.functions`; arithmetic is in the same table (`add`, `mul`, … `where`).
+The builders at the end fold only what is exact for every operand (`x + 0`, `x * 1`, `-(-x)`, constants of exact
+arithmetic), so that what a user wrote is what gets printed.
+
+`where` is lazy: printers and the interpreter evaluate only the branch that is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Stands for `...`: all batch dimensions of the operator at once. Use the constant `BATCH`."""
+
+    def __repr__(self) -> str:
+        return "BATCH"
+
+
+BATCH = Batch()
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """An exact literal. Decimals are fractions; printers write them back as decimals. bool is a condition."""
+
+    value: int | Fraction | bool
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lit) and self.value == other.value and type(self.value) is type(other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value).__name__, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """`pi`, `inf` or `nan`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A non-tensor argument; `item` selects an element of a list param (`stride[0]`)."""
+
+    name: str
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """The size of a named dim as a number; `Dim("...")` is the number of batch elements."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The value of an index (an axis of the statement that holds it)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`tensor[at]`, `at` in the order of the tensor's axes. With `fill`, out-of-range positions read `fill` (`pad`)."""
+
+    tensor: str
+    at: tuple[Position, ...]
+    fill: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A row of the function table, or a function of the spec with a stated derivative, applied to arguments."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Round `arg` to the dtype of tensor `like` and compute on in the compute dtype; derivative 1."""
+
+    arg: Scalar
+    like: str
+
+
+Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
+Position = Scalar | Batch
+
+ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
+INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")
+NEG_INF = Apply("neg", (INF,))
+
+
+def children(e: Scalar) -> tuple[Scalar, ...]:
+    """The direct scalar operands, positions of reads included, in order."""
+    match e:
+        case Apply(args=args):
+            return args
+        case Cast(arg=arg):
+            return (arg,)
+        case Read(at=at, fill=fill):
+            inner = tuple(p for p in at if not isinstance(p, Batch))
+            return inner if fill is None else (*inner, fill)
+        case _:
+            return ()
+
+
+def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
+    """The same node with `f` applied to each direct operand."""
+    match e:
+        case Apply(fn, args):
+            new = tuple(f(a) for a in args)
+            return e if all(n is a for n, a in zip(new, args, strict=True)) else Apply(fn, new)
+        case Cast(arg):
+            return replace(e, arg=f(arg))
+        case Read(tensor, at, fill):
+            at = tuple(p if isinstance(p, Batch) else f(p) for p in at)
+            return Read(tensor, at, None if fill is None else f(fill))
+        case _:
+            return e
+
+
+def transform(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
+    """Rewrite bottom-up: operands first, then `f` on the rebuilt node."""
+    return f(rebuild(e, lambda a: transform(a, f)))
+
+
+def walk(e: Scalar) -> Iterator[Scalar]:
+    """Every node, parents before operands, left to right."""
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def reads(e: Scalar) -> tuple[Read, ...]:
+    """The distinct accesses in order of first appearance, those nested in positions included."""
+    return tuple(dict.fromkeys(n for n in walk(e) if isinstance(n, Read)))
+
+
+def substitute(e: Scalar, mapping: dict[Scalar, Scalar]) -> Scalar:
+    """Replace whole sub-trees, outermost first; what was put in is not searched again."""
+    hit = mapping.get(e)
+    return hit if hit is not None else rebuild(e, lambda a: substitute(a, mapping))
+
+
+def is_number(e: Scalar) -> bool:
+    return isinstance(e, Lit) and not isinstance(e.value, bool)
+
+
+def add(*terms: Scalar) -> Scalar:
+    """n-ary sum; nested sums are flattened, literal zeros dropped, literals added exactly (last)."""
+    flat: list[Scalar] = []
+    constant: int | Fraction = 0
+    for term in terms:
+        for t in term.args if isinstance(term, Apply) and term.fn == "add" else (term,):
+            if is_number(t):
+                assert isinstance(t, Lit)
+                constant += t.value
+            else:
+                flat.append(t)
+    if constant != 0:
+        flat.append(Lit(constant))
+    if not flat:
+        return ZERO
+    return flat[0] if len(flat) == 1 else Apply("add", tuple(flat))
+
+
+def mul(*factors: Scalar) -> Scalar:
+    """n-ary product; flattened, literals multiplied exactly (first), a literal zero wins, ones dropped, signs pulled out."""
+    flat: list[Scalar] = []
+    constant: int | Fraction = 1
+    for factor in factors:
+        for t in factor.args if isinstance(factor, Apply) and factor.fn == "mul" else (factor,):
+            while isinstance(t, Apply) and t.fn == "neg":
+                constant, t = -constant, t.args[0]
+            if is_number(t):
+                assert isinstance(t, Lit)
+                constant *= t.value
+            elif isinstance(t, Apply) and t.fn == "mul":
+                flat.extend(t.args)
+            else:
+                flat.append(t)
+    if constant == 0:
+        return ZERO
+    if not flat:
+        return Lit(constant)
+    sign, constant = (constant < 0 and constant == -1), constant
+    if constant not in (1, -1):
+        flat.insert(0, Lit(constant))
+    product = flat[0] if len(flat) == 1 else Apply("mul", tuple(flat))
+    return Apply("neg", (product,)) if sign else product
+
+
+def neg(a: Scalar) -> Scalar:
+    if isinstance(a, Apply) and a.fn == "neg":
+        return a.args[0]
+    if is_number(a):
+        assert isinstance(a, Lit)
+        return Lit(-a.value)
+    return Apply("neg", (a,))
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    if b == ZERO:
+        return a
+    if a == ZERO:
+        return neg(b)
+    if is_number(a) and is_number(b):
+        assert isinstance(a, Lit) and isinstance(b, Lit)
+        return Lit(a.value - b.value)
+    return Apply("sub", (a, b))
+
+
+def div(a: Scalar, b: Scalar) -> Scalar:
+    """Quotient; literals stay a quotient unless exact in an int, so that `1/3` is printed as it was written."""
+    if b == ONE:
+        return a
+    if a == ZERO and isinstance(b, Lit):
+        return ZERO
+    return Apply("div", (a, b))
+
+
+def power(a: Scalar, b: Scalar) -> Scalar:
+    return a if b == ONE else Apply("pow", (a, b))
+
+
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(condition, Lit):
+        return a if condition.value else b
+    return a if a == b else Apply("where", (condition, a, b))
+
+
+def both(a: Scalar, b: Scalar) -> Scalar:
+    """Logical and, with literal conditions folded."""
+    if isinstance(a, Lit):
+        return b if a.value else a
+    if isinstance(b, Lit):
+        return a if b.value else b
+    return Apply("and", (a, b))
+
+
+def call(fn: str, *args: Scalar) -> Scalar:
+    return Apply(fn, args)

@@ -1,0 +1,144 @@
+"""Programs as text, in the notation of the spec language: for `opgen show`, golden tests and fingerprints.
+
+In goes any Program, out comes its canonical text; equal programs give equal text.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import assert_never
+
+from opgen.ir.program import Axis, Compute, Loop, Output, Program, Scatter, Shape, Statement, Tensor
+from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Position, Read, Scalar
+
+_INFIX = {
+    "or": (" or ", 1),
+    "and": (" and ", 2),
+    "lt": (" < ", 4),
+    "le": (" <= ", 4),
+    "gt": (" > ", 4),
+    "ge": (" >= ", 4),
+    "eq": (" == ", 4),
+    "ne": (" != ", 4),
+    "add": (" + ", 5),
+    "sub": (" - ", 5),
+    "mul": ("*", 6),
+    "div": ("/", 6),
+    "floordiv": ("//", 6),
+    "mod": ("%", 6),
+    "pow": ("**", 8),
+}
+_NOT, _UNARY, _ATOM = 3, 7, 9
+
+
+def number(value: int | Fraction | bool) -> str:
+    """A literal as a person writes it: a decimal where it is exact, else a quotient."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    decimal = repr(float(value))
+    return decimal if Fraction(decimal) == value else f"{value.numerator}/{value.denominator}"
+
+
+def scalar(e: Scalar) -> str:
+    """A scalar expression with no more parentheses than it needs."""
+    return _print(e)[0]
+
+
+def _print(e: Scalar) -> tuple[str, int]:
+    match e:
+        case Lit(value):
+            text = number(value)
+            return text, 6 if "/" in text else _UNARY if text.startswith("-") else _ATOM
+        case Const(name) | Dim(name) | Index(name):
+            return (f"size({name})" if name == "..." else name), _ATOM
+        case Param(name, item):
+            return (name if item is None else f"{name}[{item}]"), _ATOM
+        case Read(tensor, at, fill):
+            access = f"{tensor}[{', '.join(position(p) for p in at)}]"
+            return (access if fill is None else f"pad({access}, {scalar(fill)})"), _ATOM
+        case Cast(arg, like):
+            return f"cast({scalar(arg)}, {like})", _ATOM
+        case Apply(fn, args):
+            return _apply(fn, args)
+        case _:
+            assert_never(e)
+
+
+def _apply(fn: str, args: tuple[Scalar, ...]) -> tuple[str, int]:
+    if fn == "neg":
+        return "-" + _wrap(args[0], _UNARY), _UNARY
+    if fn == "not":
+        return "not " + _wrap(args[0], _NOT), _NOT
+    if fn not in _INFIX:
+        return f"{fn}({', '.join(scalar(a) for a in args)})", _ATOM
+    sign, level = _INFIX[fn]
+    if fn == "pow":
+        return _wrap(args[0], level + 1) + sign + _wrap(args[1], _UNARY), level
+    first = _wrap(args[0], level if level > 4 or level < 3 else level + 1)
+    return first + "".join(sign + _wrap(a, level + 1) for a in args[1:]), level
+
+
+def _wrap(e: Scalar, level: int) -> str:
+    text, own = _print(e)
+    return text if own >= level else f"({text})"
+
+
+def position(p: Position) -> str:
+    return "..." if isinstance(p, Batch) else scalar(p)
+
+
+def shape(s: Shape) -> str:
+    return f"[{', '.join(position(p) for p in s)}]"
+
+
+def _loop(a: Loop, *, extent: bool) -> str:
+    if isinstance(a, Batch):
+        return "..."
+    return f"{a.name} < {scalar(a.extent)}" if extent else a.name
+
+
+def _loops(loops: tuple[Loop, ...], *, extent: bool) -> str:
+    return f"[{', '.join(_loop(a, extent=extent) for a in loops)}]"
+
+
+def statement(s: Statement) -> str:
+    """One statement on one line."""
+    match s:
+        case Compute():
+            body = scalar(s.body)
+            if s.op is not None:
+                fresh = any(isinstance(a, Axis) and a not in s.axes for a in s.over)
+                body = f"{s.op}{_loops(s.over, extent=fresh)}({body})"
+            return f"{s.target}{_loops(s.axes, extent=True)} = {body}"
+        case Scatter():
+            at = ", ".join(position(p) for p in s.at)
+            base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
+            return f"{base}; {s.target}[{at}] {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+        case _:
+            assert_never(s)
+
+
+def _tensor(t: Tensor) -> str:
+    origin = f" of {t.of}" if t.of else ""
+    return f"  {t.role} {t.name}{shape(t.shape)}: {t.kind}{origin}{'' if t.differentiable else ', constant'}"
+
+
+def _output(o: Output) -> str:
+    like = f", summed to the shape of {o.like}" if o.like else ""
+    origin = f" of {o.of}" if o.of else ""
+    return f"  output {o.name}{shape(o.shape)} = {o.value}: {o.kind}{origin}{like}"
+
+
+def program(p: Program) -> str:
+    """The whole program: arguments, derived dims, statements, outputs."""
+    lines = [f"program {p.name}"]
+    lines += [_tensor(t) for t in p.inputs]
+    lines += [f"  param {a.name}: {a.type}" for a in p.params]
+    lines += [f"  dim {d.name} = {scalar(d.value)}" for d in p.dims if d.value is not None]
+    lines += [f"  function {f.name}({', '.join(f.params)}) = {scalar(f.value)}" for f in p.functions]
+    lines += [f"  {statement(s)}" for s in p.statements]
+    lines += [f"  override {statement(s)}" for s in p.override.statements]
+    lines += [_output(o) for o in p.outputs]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,123 @@
+"""Legality of Programs: what every pass may rely on and must keep.
+
+`verify` raises `IllegalProgram` (our bug, never the user's) naming the statement. Tests run it between passes.
+"""
+
+from __future__ import annotations
+
+from opgen.ir import text
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Axis, Compute, Loop, Program, Shape, Statement
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, Apply, Batch, Cast, Dim, Index, Param, Read, Scalar, walk
+
+
+class IllegalProgram(Exception):
+    """A pass made a Program that breaks the rules."""
+
+
+def verify(p: Program) -> Program:
+    """Check every rule; returns the program, so that a pass can end with it."""
+    known = {t.name: t.shape for t in p.inputs}
+    if len(known) != len(p.inputs):
+        raise IllegalProgram(f"{p.name}: an argument name is taken twice")
+    scope = _Scope(p)
+    for s in p.statements:
+        _check_statement(scope, known, s)
+        if s.target in known:
+            raise IllegalProgram(f"{p.name}: {s.target} is assigned twice")
+        known[s.target] = s.shape
+    for o in p.outputs:
+        if o.value not in known:
+            raise IllegalProgram(f"{p.name}: output {o.name} has no value {o.value}")
+        if o.like is not None and o.like not in {t.name for t in p.inputs}:
+            raise IllegalProgram(f"{p.name}: output {o.name} is like {o.like}, which is not an argument")
+    if len({o.name for o in p.outputs}) != len(p.outputs):
+        raise IllegalProgram(f"{p.name}: two outputs share a name")
+    return p
+
+
+class _Scope:
+    def __init__(self, p: Program) -> None:
+        self.name = p.name
+        self.params = {a.name for a in p.params} | {n for f in p.functions for n in f.params}
+        self.dims = {d.name for d in p.dims} | {"..."}
+        self.functions = {f.name: len(f.params) for f in p.functions}
+
+
+def _axis_names(loops: tuple[Loop, ...]) -> list[str]:
+    return [a.name for a in loops if isinstance(a, Axis)]
+
+
+def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> None:
+    where = f"{scope.name}: {text.statement(s)}"
+    if isinstance(s, Compute):
+        _check_op(where, s)
+        bound, batch = _axis_names(s.loops), BATCH in s.loops
+        scalars: tuple[Scalar, ...] = (s.body,)
+    else:
+        bound, batch = _axis_names(s.loops), BATCH in s.loops
+        if len(s.at) != len(s.axes):
+            raise IllegalProgram(f"{where}: position count differs from the target's rank")
+        scalars = (s.body, *(q for q in s.at if not isinstance(q, Batch)))
+        _check_scalar(scope, known, where, s.base, set(_axis_names(s.axes)), BATCH in s.axes)
+    if len(set(bound)) != len(bound):
+        raise IllegalProgram(f"{where}: an index is bound twice")
+    for e in scalars:
+        _check_scalar(scope, known, where, e, set(bound), batch)
+    for a in (*(s.axes), *(s.over if isinstance(s, Compute) else s.loops)):
+        if isinstance(a, Axis):
+            _check_scalar(scope, known, where, a.extent, set(), False)
+
+
+def _check_op(where: str, s: Compute) -> None:
+    if s.op is None:
+        if s.over:
+            raise IllegalProgram(f"{where}: a map reduces nothing")
+        return
+    row = REDUCTIONS.get(s.op)
+    if row is None:
+        raise IllegalProgram(f"{where}: no reduction {s.op!r}")
+    inside = [a in s.axes for a in s.over]
+    if not s.over or (not all(inside) if row.keeps_index else any(inside)):
+        raise IllegalProgram(f"{where}: {s.op} over the wrong indices")
+
+
+def _check_scalar(
+    scope: _Scope, known: dict[str, Shape], where: str, e: Scalar, bound: set[str], batch: bool
+) -> None:
+    for node in walk(e):
+        match node:
+            case Index(name) if name not in bound:
+                raise IllegalProgram(f"{where}: index {name} is not bound")
+            case Param(name) if name not in scope.params:
+                raise IllegalProgram(f"{where}: no param {name}")
+            case Dim(name) if name not in scope.dims:
+                raise IllegalProgram(f"{where}: no dim {name}")
+            case Apply(fn, args):
+                _check_arity(scope, where, fn, len(args))
+            case Cast(_, like) if like not in known:
+                raise IllegalProgram(f"{where}: cast to the dtype of unknown {like}")
+            case Read(tensor, at):
+                if tensor not in known:
+                    raise IllegalProgram(f"{where}: reads {tensor} before it is there")
+                if len(at) != len(known[tensor]):
+                    raise IllegalProgram(f"{where}: {tensor} is read with the wrong rank")
+                for p, axis in zip(at, known[tensor], strict=True):
+                    if isinstance(p, Batch) != isinstance(axis, Batch):
+                        raise IllegalProgram(f"{where}: '...' of {tensor} stands elsewhere")
+                    if isinstance(p, Batch) and not batch:
+                        raise IllegalProgram(f"{where}: reads the batch of {tensor} without having one")
+
+
+def _check_arity(scope: _Scope, where: str, fn: str, count: int) -> None:
+    if fn in scope.functions:
+        if count != scope.functions[fn]:
+            raise IllegalProgram(f"{where}: {fn} takes {scope.functions[fn]} arguments")
+        return
+    row = FUNCTIONS.get(fn)
+    if row is None:
+        raise IllegalProgram(f"{where}: no function {fn!r}")
+    least = 1 if row.variadic else len(row.args) - row.optional
+    if count < least or (count > len(row.args) and not row.variadic):
+        raise IllegalProgram(f"{where}: {fn} does not take {count} arguments")

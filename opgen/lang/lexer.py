@@ -1,0 +1,179 @@
+"""Formula text in, tokens with spans out.
+
+Characters that people type by mistake (`^`, `&&`, a typographic minus) become a diagnostic that names what to write
+instead, and a token that stands for what was meant, so that one slip gives one message. Newlines inside brackets are
+no tokens; comments are none either.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.spec.formula import Formula
+
+
+class T(StrEnum):
+    """What a token is."""
+
+    NUMBER = "number"
+    NAME = "name"
+    TEXT = "text"
+    OP = "operator"
+    NEWLINE = "end of line"
+    END = "end of the formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: T
+    text: str
+    span: Span
+
+    def is_op(self, *texts: str) -> bool:
+        return self.kind is T.OP and self.text in texts
+
+    def is_word(self, *texts: str) -> bool:
+        return self.kind is T.NAME and self.text in texts
+
+
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r\f\v\u00a0]+|\#[^\n]*)
+      | (?P<newline>\n)
+      | (?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
+      | (?P<text>"[^"\n]*"|'[^'\n]*')
+      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|[-+*/%<>=()\[\],])
+    """,
+    re.VERBOSE,
+)
+
+# What people type instead of an operator of the language: (typed, meant, hint).
+_SLIPS: tuple[tuple[str, str, str], ...] = (
+    ("&&", "and", "write `and`"),
+    ("||", "or", "write `or`"),
+    ("^", "**", "a power is written `**`: `x**2`"),
+    ("\u2212", "-", "write the ASCII minus `-`"),
+    ("\u2013", "-", "write the ASCII minus `-`"),
+    ("\u00d7", "*", "write `*`"),
+    ("\u00b7", "*", "write `*`"),
+    ("\u22c5", "*", "write `*`"),
+    ("\u00f7", "/", "write `/`"),
+    ("\u2264", "<=", "write `<=`"),
+    ("\u2265", ">=", "write `>=`"),
+    ("\u2260", "!=", "write `!=`"),
+    ("\u2026", "...", "write three full stops `...`"),
+    ("\u03c0", "pi", "write `pi`"),
+    ("\u221e", "inf", "write `inf`"),
+    ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
+    ("|", "or", "write `or` for conditions, `bitor(a, b)` for integers"),
+    ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
+    ("~", "not", "write `not` for conditions"),
+    ("!", "not", "write `not` for conditions"),
+)
+_MAX_DIGITS = 400
+
+
+def tokenize(f: Formula, bag: Bag) -> list[Token]:
+    """The tokens of a formula, the last one `END`; newlines at bracket depth 0 are tokens."""
+    tokens: list[Token] = []
+    at, depth, text = 0, 0, f.text
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            at = _slip(f, at, bag, tokens)
+            continue
+        start, at = at, match.end()
+        kind = match.lastgroup
+        if kind == "blank":
+            continue
+        span = f.span(start, at)
+        if kind == "newline":
+            if depth == 0 and tokens and tokens[-1].kind is not T.NEWLINE:
+                tokens.append(Token(T.NEWLINE, "\n", span))
+            continue
+        piece = match.group()
+        if kind == "op":
+            depth += (piece in "([") - (piece in ")]")
+            depth = max(depth, 0)
+        elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
+            bag.error(
+                "OPG201", f"a name stands directly after the number `{piece}`", f.span(start, at + 1),
+                hints=(f"write `{piece} * {_word(text, at)}`",),
+            )
+            tokens.append(Token(T.NUMBER, piece, span))
+            tokens.append(Token(T.OP, "*", span))
+            continue
+        tokens.append(Token(_KINDS[str(kind)], piece, span))
+    tokens.append(Token(T.END, "", f.span(len(text), len(text))))
+    return tokens
+
+
+_KINDS = {"number": T.NUMBER, "name": T.NAME, "text": T.TEXT, "op": T.OP}
+
+
+def _word(text: str, at: int) -> str:
+    match = re.compile(r"\w+").match(text, at)
+    return match.group() if match else text[at]
+
+
+def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
+    """Report a character the language does not have; go on as if what was meant stood there."""
+    for typed, meant, hint in _SLIPS:
+        if f.text.startswith(typed, at):
+            end = at + len(typed)
+            code = "OPG202" if typed == "^" else "OPG201"
+            bag.error(code, f"`{typed}` is not an operator of the formula language", f.span(at, end), hints=(hint,))
+            kind = T.NAME if meant.isalpha() else T.OP
+            tokens.append(Token(kind, meant, f.span(at, end)))
+            return end
+    char = f.text[at]
+    end = at + 1
+    if char in "\"'":
+        while end < len(f.text) and f.text[end] != "\n":
+            end += 1
+        bag.error("OPG201", "this string is not closed on its line", f.span(at, end), hints=(f"add the closing {char}",))
+        tokens.append(Token(T.TEXT, f.text[at:end] + char, f.span(at, end)))
+        return end
+    while end < len(f.text) and (f.text[end].isalnum() or f.text[end] == "_"):
+        end += 1
+    word = f.text[at:end]
+    shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
+    hints: tuple[str, ...] = ()
+    if char == ";":
+        hints = ("write one statement per line",)
+    elif char.isalpha():
+        hints = ("names are made of ASCII letters, digits and `_`",)
+    elif char in "{}":
+        hints = ("grouping is written with parentheses",)
+    bag.error("OPG201", f"{shown} is not part of the formula language", f.span(at, end), hints=hints)
+    if char == ";":
+        tokens.append(Token(T.NEWLINE, "\n", f.span(at, end)))
+    elif char.isalpha():
+        tokens.append(Token(T.NAME, word, f.span(at, end)))
+    return end
+
+
+def number_value(token: Token, bag: Bag) -> int | Fraction:
+    """The exact value of a literal: an int where it is written as one, a fraction otherwise."""
+    text = token.text.lower()
+    mantissa, _, exponent = text.partition("e")
+    if len(mantissa) > _MAX_DIGITS or len(exponent) > 5 or (exponent and abs(int(exponent)) > _MAX_DIGITS):
+        bag.error("OPG245", "this number is out of range", token.span, hints=("write `inf` if infinity is meant",))
+        return 1
+    if "." in mantissa or exponent:
+        value = Fraction(text if mantissa != "." else "0")
+        if value > Fraction(2) ** 1024:
+            bag.error("OPG245", "this number is out of range", token.span, hints=("write `inf` if infinity is meant",))
+        return value
+    value_int = int(mantissa)
+    if value_int >= 2**63:
+        bag.error(
+            "OPG245", "this integer does not fit in 64 bits", token.span,
+            hints=("write it as a decimal (`1e30`) if a real number is meant",),
+        )
+        return 1
+    return value_int

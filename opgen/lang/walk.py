@@ -1,0 +1,84 @@
+"""Walking expression trees: operands, all nodes, and the names that stand where a tensor may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+
+
+def operands(e: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions, positions and extents included, in order."""
+    match e:
+        case Number() | Text() | Name():
+            return ()
+        case Unary(operand=operand):
+            return (operand,)
+        case Sum(terms=terms):
+            return tuple(t for _, t in terms)
+        case Product(factors=factors):
+            return tuple(f for _, f in factors)
+        case Power(base=base, exponent=exponent):
+            return (base, exponent)
+        case Compare(operands=parts) | Logic(operands=parts):
+            return parts
+        case Call(args=args):
+            return args
+        case Access(items=items):
+            return tuple(i for i in items if not isinstance(i, Dots))
+        case Reduction(binders=binders, body=body):
+            return (*(b.extent for b in binders if isinstance(b, Binder) and b.extent is not None), body)
+        case _:
+            assert_never(e)
+
+
+def nodes(e: Expr) -> Iterator[Expr]:
+    """Every node, parents before operands, left to right."""
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(operands(node)))
+
+
+def names_read(e: Expr) -> dict[str, Name | Access]:
+    """Every name that stands alone or before brackets, with its first place (a `given(x)` reads nothing)."""
+    found: dict[str, Name | Access] = {}
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Name | Access):
+            found.setdefault(node.name, node)
+        if isinstance(node, Call) and node.name == "given":
+            continue
+        stack.extend(reversed(operands(node)))
+    return found
+
+
+def statement_names(s: Assign) -> dict[str, Name | Access]:
+    """What the right side of a statement and the positions left of `=` may read."""
+    found = names_read(s.value)
+    for item in s.target.items or ():
+        if isinstance(item, Binder):
+            found.update({} if item.extent is None else names_read(item.extent))
+        elif not isinstance(item, Dots):
+            found.update(names_read(item))
+    return found

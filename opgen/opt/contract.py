@@ -1,0 +1,145 @@
+"""Sums in contraction form: a product of plain accesses, with what is pointwise in statements of its own.
+
+A sum of products whose factors span different loops is a matrix product in disguise, and only then is it handed to one.
+So factors that no summed index touches come out of the sum, factors over the same loops are multiplied beforehand, and
+a sum of such products is split. Sums over a single full-size body are left alone: they are ordinary reductions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from opgen.diff.algebra import product, quotient, split_factors, total
+from opgen.diff.structure import Builder, Names, count, loops_of
+from opgen.ir.program import Compute, Loop, Program, Statement, names
+from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
+
+
+def contract(p: Program, keep: Collection[str] = ()) -> Program:
+    """Bring every sum into contraction form. Plain reductions of statements in `keep` stay as they were written."""
+    builder = Builder(Names(names(p)))
+    for s in p.statements:
+        _step(builder, s, s.target not in keep)
+    return replace(p, statements=tuple(builder.statements))
+
+
+def is_contraction(s: Statement) -> bool:
+    """A sum over a product of at least two plain accesses, none of which spans all loops."""
+    if not isinstance(s, Compute) or s.op != "sum" or not isinstance(s.body, Apply) or s.body.fn != "mul":
+        return False
+    spans = [frozenset(_names(f)) for f in s.body.args if is_plain(f)]
+    if len(spans) != len(s.body.args):
+        return False
+    everything = frozenset().union(*spans)
+    return all(own != everything for own in spans)
+
+
+def is_plain(e: Scalar) -> bool:
+    """An access by distinct plain indices."""
+    return (
+        isinstance(e, Read)
+        and e.fill is None
+        and all(isinstance(q, Index | Batch) for q in e.at)
+        and len(dict.fromkeys(e.at)) == len(e.at)
+    )
+
+
+def _names(e: Scalar) -> tuple[Position, ...]:
+    return e.at if isinstance(e, Read) else ()
+
+
+@dataclass
+class _Term:
+    """`coefficient * outer * (sum of inner over some of the loops)`."""
+
+    outer: Scalar
+    inner: list[Scalar]
+    groups: dict[tuple[Loop, ...], list[Scalar]]
+    missing: tuple[Loop, ...]
+
+    @property
+    def is_contraction(self) -> bool:
+        spanned = dict.fromkeys(a for loops in self.groups for a in loops)
+        return len(self.groups) > 1 and all(len(loops) < len(spanned) for loops in self.groups)
+
+
+def _step(b: Builder, s: Statement, free: bool) -> None:
+    if not isinstance(s, Compute) or s.op not in ("sum", "mean"):
+        b.statements.append(s)
+        return
+    terms = [_term(t, s) for t in _terms(s.body)]
+    plain = len(terms) == 1 and terms[0].outer == ONE and not terms[0].missing and s.op == "sum"
+    if not any(t.is_contraction for t in terms):
+        worthwhile = free and len(terms) == 1 and (terms[0].outer != ONE or terms[0].missing) and terms[0].inner
+        if not worthwhile:
+            b.statements.append(s)
+            return
+        parts = [_reduced(b, s, terms[0])]
+    else:
+        if plain and all(len(g) == 1 and is_plain(g[0]) for g in terms[0].groups.values()):
+            b.statements.append(s)
+            return
+        parts = [_reduced(b, s, t) for t in terms if t.is_contraction]
+        rest = [t for t in terms if not t.is_contraction]
+        if rest:
+            body = total(product(t.outer, *t.inner) for t in rest)
+            parts.append(b.emit(f"{s.target}_rest", s.axes, body, s.op, s.over))
+    b.statements.append(replace(s, body=total(parts), op=None, over=()))
+
+
+def _terms(e: Scalar) -> list[Scalar]:
+    match e:
+        case Apply("add", args):
+            return [t for a in args for t in _terms(a)]
+        case Apply("sub", (a, b)):
+            return [*_terms(a), *(neg(t) for t in _terms(b))]
+        case _:
+            return [e]
+
+
+def _term(e: Scalar, s: Compute) -> _Term:
+    top: list[Scalar] = []
+    bottom: list[Scalar] = []
+    coefficient = split_factors(e, top, bottom)
+    factors = [*top, *(div(ONE, f) for f in bottom)]
+    outer: list[Scalar] = []
+    inner: list[Scalar] = []
+    groups: dict[tuple[Loop, ...], list[Scalar]] = {}
+    for f in factors:
+        own = loops_of(f, s.loops)
+        if any(a in s.over for a in own):
+            inner.append(f)
+            groups.setdefault(own, []).append(f)
+        else:
+            outer.append(f)
+    spanned = dict.fromkeys(a for loops in groups for a in loops)
+    missing = tuple(a for a in s.over if a not in spanned)
+    return _Term(product(quotient(coefficient, [], []), *outer), inner, groups, missing)
+
+
+def _reduced(b: Builder, s: Compute, t: _Term) -> Scalar:
+    """The value of one term, its sum a statement of its own."""
+    over = tuple(a for a in s.over if a not in t.missing)
+    axes = tuple(a for a in s.axes if any(a in loops for loops in t.groups))
+    outer = t.outer
+    op = s.op
+    if t.is_contraction or op == "sum":
+        outer = product(outer, count(t.missing)) if op == "sum" else product(outer, div(ONE, count(over)))
+        op = "sum"
+    body = product(*_operands(b, s, t)) if t.is_contraction else product(*t.inner)
+    if outer == ONE and axes == s.axes:
+        return b.emit(f"{s.target}_sum", axes, body, op, over)
+    return product(b.emit(f"{s.target}_sum", axes, body, op, over), outer)
+
+
+def _operands(b: Builder, s: Compute, t: _Term) -> Sequence[Scalar]:
+    operands: list[Scalar] = []
+    for loops, factors in t.groups.items():
+        if len(factors) == 1 and is_plain(factors[0]):
+            operands.append(factors[0])
+        else:
+            operands.append(b.emit(f"{s.target}_factor", loops, product(*factors)))
+    return operands
+
+

@@ -1,0 +1,122 @@
+"""Everything that is derived from an operator: per variant the forward, backward, tangent and second-order programs.
+
+Passes are listed by name, so that tests can check the program between any two of them and `opgen show` can tell what
+was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opgen.diff.adjoint import adjoint, differentiable_inputs
+from opgen.diff.tangent import NoForwardMode, tangent
+from opgen.ir.program import Kind, Operator, Program, Variant
+from opgen.opt.contract import contract
+from opgen.opt.cse import cse
+from opgen.opt.dce import dce
+from opgen.opt.functions import inline_functions
+from opgen.opt.save import Saved, save
+from opgen.opt.simplify import fold, tidy
+from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
+
+Pass = Callable[[Program], Program]
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What of a spec decides how its programs are derived."""
+
+    exact: bool = False
+    once_differentiable: bool = False
+    save: tuple[str, ...] | None = None  # names kept for backward; None: decided here
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The programs of one variant.
+
+    `forward` has the residuals appended to its outputs; `backward` reads them. `gradient` is the same gradient from the
+    primal inputs alone, and the one that `second` and `backward_tangent` are derived from.
+    """
+
+    variant: Variant
+    primal: Program
+    forward: Program
+    residuals: tuple[str, ...]
+    backward: Program | None
+    gradient: Program | None
+    tangent: Program | None
+    second: Program | None
+    backward_tangent: Program | None
+    rewrites: tuple[Rewrite, ...] = ()
+
+
+def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:  # noqa: B008 - frozen
+    """The programs of every variant, in the order of the operator's variants."""
+    return tuple(derive_variant(v, flags) for v in operator.variants)
+
+
+def derive_variant(v: Variant, flags: Flags) -> Derived:
+    primal, applied = v.program, ()
+    if not flags.exact:
+        primal, applied = stabilize(primal)
+    keep = tuple(s.target for s in primal.statements)
+    primal = run_passes(primal, passes(keep))
+    keep = tuple(s.target for s in primal.statements)
+    optimise = passes(keep, exact=flags.exact)
+    if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
+        return Derived(v, inline_functions(primal), inline_functions(primal), (), None, None, None, None, None, applied)
+    gradient = run_passes(adjoint(primal), optimise)
+    kept = save(inline_functions(primal), inline_functions(gradient), flags.save)
+    second = backward_tangent = None
+    if not flags.once_differentiable:
+        second = finished(run_passes(adjoint(gradient), optimise))
+        backward_tangent = finished(run_passes(tangent(gradient), optimise))
+    return Derived(
+        v,
+        inline_functions(primal),
+        kept.forward,
+        kept.residuals,
+        finished(kept.backward),
+        finished(gradient),
+        _tangent(primal, optimise),
+        second,
+        backward_tangent,
+        applied,
+    )
+
+
+def _tangent(primal: Program, optimise: tuple[tuple[str, Pass], ...]) -> Program | None:
+    try:
+        return finished(run_passes(tangent(primal), optimise))
+    except NoForwardMode:
+        return None
+
+
+def finished(p: Program) -> Program:
+    """Local functions with stated derivatives are opened once nothing is differentiated any more."""
+    return dce(cse(inline_functions(p)))
+
+
+def passes(keep: tuple[str, ...], *, exact: bool = False) -> tuple[tuple[str, Pass], ...]:
+    """The passes over a program, in order, each with its name."""
+    rewriting: tuple[tuple[str, Pass], ...] = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
+    return (
+        ("tidy", tidy),
+        *rewriting,
+        ("share", cse),
+        ("contract", lambda p: contract(p, keep)),
+        ("fold", lambda p: fold(p, keep)),
+        ("share again", cse),
+        ("drop", dce),
+    )
+
+
+def run_passes(p: Program, listed: tuple[tuple[str, Pass], ...]) -> Program:
+    for _, step in listed:
+        p = step(p)
+    return p
+
+
+__all__ = ["Derived", "Flags", "Saved", "derive", "derive_variant", "finished", "passes", "run_passes"]

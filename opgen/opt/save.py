@@ -1,0 +1,133 @@
+"""Save or recompute: the forward program with residuals appended, and the backward program that reads them.
+
+Everything the gradient needs that does not depend on a cotangent could be kept. What is kept is a minimum cut on bytes.
+Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; inputs and outputs weigh half because
+they are alive anyway. Reductions and contractions are never computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from opgen.diff.structure import close, tensors_of
+from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Shape, Statement, Tensor, statement_scalars
+from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
+from opgen.opt.dce import dce
+from opgen.opt.mincut import Value, minimum_cut
+
+_BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
+_BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """`residuals` names the statements kept; each is an output of `forward`, an old or an appended one."""
+
+    forward: Program
+    backward: Program
+    residuals: tuple[str, ...]
+
+
+def save(forward: Program, gradient: Program, stated: tuple[str, ...] | None = None) -> Saved:
+    """Split the gradient at the values to keep: those stated in the spec, or the cheapest."""
+    early = _independent(gradient)
+    names = _chosen(forward, gradient, early, stated)
+    kept = [s for s in early if s.target in names]
+    saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
+    candidates = [*gradient.inputs, *saved]
+    later = [s for s in gradient.statements if s.target not in names]
+    backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
+    residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in names)
+    return Saved(_extended(forward, early, residuals), backward, residuals)
+
+
+def _independent(gradient: Program) -> list[Statement]:
+    """The statements of the gradient that no cotangent enters, in order."""
+    late = {t.name: None for t in gradient.inputs if t.role is Role.COTANGENT}
+    early: list[Statement] = []
+    for s in gradient.statements:
+        if any(t in late for t in tensors_of(s)):
+            late[s.target] = None
+        else:
+            early.append(s)
+    return early
+
+
+def _chosen(
+    forward: Program, gradient: Program, early: Sequence[Statement], stated: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    if stated is not None:
+        return tuple(s.target for s in early if s.target in stated)
+    mine = {s.target for s in early}
+    wanted = {t for s in gradient.statements if s.target not in mine for t in tensors_of(s)}
+    wanted |= {o.value for o in gradient.outputs}
+    alive = {o.value for o in forward.outputs}
+    exact = _compared(gradient)
+    inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
+    values = [Value(t.name, (), _bytes(t.shape, t.kind), recomputable=False, wanted=t.name in wanted) for t in inputs]
+    for s in early:
+        fixed = s.target in exact and not _is_copy(s, inputs)
+        cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
+        recomputable = fixed or not _dear(s)
+        values.append(Value(s.target, tensors_of(s), cost, recomputable, s.target in wanted))
+    return tuple(n for n in minimum_cut(values) if n in mine)
+
+
+def _compared(p: Program) -> dict[str, None]:
+    """Tensors that some statement tests for equality: a rounded copy would not do."""
+    found: dict[str, None] = {}
+    for s in p.statements:
+        for e in statement_scalars(s):
+            for n in walk(e):
+                if isinstance(n, Apply) and n.fn in ("eq", "ne"):
+                    found.update((a.tensor, None) for a in n.args if isinstance(a, Read) and _float_test(n.args))
+    return found
+
+
+def _float_test(args: tuple[Scalar, ...]) -> bool:
+    """A comparison with a literal (or infinity) does not depend on the last bit."""
+    return all(not isinstance(a, Lit) and any(isinstance(n, Read) for n in walk(a)) for a in args)
+
+
+def _is_copy(s: Statement, inputs: Sequence[Tensor]) -> bool:
+    """A selection among elements of an input, which no rounding changes."""
+    if not isinstance(s, Compute) or s.op not in (None, "max", "min") or not isinstance(s.body, Read):
+        return False
+    return s.body.tensor in {t.name for t in inputs}
+
+
+def _dear(s: Statement) -> bool:
+    """Whether a statement reduces over anything that is not a small constant."""
+    if isinstance(s, Scatter):
+        return True
+    return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
+
+
+def _bytes(shape: Shape, kind: Kind) -> int:
+    total = 2 * _BYTES[kind]
+    for size in shape:
+        if isinstance(size, Batch):
+            total *= _BATCH_HINT
+        elif isinstance(size, Lit):
+            total *= max(int(size.value), 1)
+        else:
+            total *= _DIM_HINT
+    return total
+
+
+def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:
+    """The forward program that also returns the residuals."""
+    own = {s.target for s in forward.statements}
+    statements = (*forward.statements, *(s for s in early if s.target not in own))
+    alive = {o.value for o in forward.outputs}
+    taken = {o.name for o in forward.outputs}
+    shapes = {s.target: s for s in statements}
+    extra: list[Output] = []
+    for n in residuals:
+        if n not in alive:
+            name = n if n not in taken else f"{n}_residual"
+            extra.append(Output(name, n, shapes[n].shape, shapes[n].kind, differentiable=False, of=n))
+    return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))
+
+

@@ -1,0 +1,234 @@
+"""Exact local algebra on bodies, and fewer statements: what a careful person would tidy before showing the program.
+
+Nothing here changes a value beyond the order of roundings. Statements that a user wrote (`keep`) stay as they are and
+keep their names; those that differentiation made are folded into their only reader where that costs no recomputation
+and breaks up no contraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from opgen.diff.algebra import assume, negated, product, total
+from opgen.ir.program import Axis, Compute, Kind, Program, Scatter, Statement, statement_scalars
+from opgen.ir.rewrite import map_scalars
+from opgen.ir.scalar import (
+    ONE,
+    TWO,
+    ZERO,
+    Apply,
+    Batch,
+    Cast,
+    Const,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    neg,
+    reads,
+    sub,
+    transform,
+    walk,
+    where,
+)
+from opgen.opt.contract import is_contraction
+from opgen.opt.dce import dce
+
+_READABLE = 24  # nodes of a body that is still folded into another
+
+
+def simplify(p: Program, keep: Collection[str] = ()) -> Program:
+    """Tidy every body, then fold trivial and single-use statements into their readers."""
+    return fold(tidy(p), keep)
+
+
+def tidy(p: Program) -> Program:
+    return replace(p, statements=tuple(map_scalars(s, tidy_scalar) for s in p.statements))
+
+
+def tidy_scalar(e: Scalar) -> Scalar:
+    return transform(e, _local)
+
+
+def _local(e: Scalar) -> Scalar:
+    """One step at the root; operands are tidy."""
+    if not isinstance(e, Apply):
+        return e
+    rule = _RULES.get(e.fn)
+    return e if rule is None else rule(e.args)
+
+
+def _tidy_neg(args: tuple[Scalar, ...]) -> Scalar:
+    match args[0]:
+        case Apply("sub", (a, b)):
+            return sub(b, a)
+        case other:
+            flipped = negated(other)
+            return neg(other) if flipped is None else flipped
+
+
+def _tidy_add(args: tuple[Scalar, ...]) -> Scalar:
+    if any(negated(a) is not None for a in args[1:]) or ZERO in args:
+        return total(args)
+    return Apply("add", args)
+
+
+def _tidy_sub(args: tuple[Scalar, ...]) -> Scalar:
+    a, b = args
+    flipped = None if isinstance(b, Lit) else negated(b)
+    return sub(a, b) if flipped is None else total([a, flipped])
+
+
+def _tidy_where(args: tuple[Scalar, ...]) -> Scalar:
+    condition, a, b = args
+    match condition:
+        case Apply("not", (inner,)):
+            condition, a, b = inner, b, a
+    a, b = assume(a, condition, holds=True), assume(b, condition, holds=False)
+    match b:
+        case Apply("where", (c, x, y)) if x == a and y == ZERO:
+            return where(Apply("or", (condition, c)), a, ZERO)
+    return where(condition, a, b)
+
+
+def _tidy_pow(args: tuple[Scalar, ...]) -> Scalar:
+    base, exponent = args
+    if exponent == ONE:
+        return base
+    match base:
+        case Apply("sqrt", (Lit() | Const() as inner,)) if exponent == TWO:
+            return inner
+    return Apply("pow", args)
+
+
+def _tidy_square(args: tuple[Scalar, ...]) -> Scalar:
+    match args[0]:
+        case Apply("neg", (inner,)):
+            return Apply("square", (inner,))
+        case Apply("sqrt", (Lit() | Const() as inner,)):
+            return inner
+        case Apply("div", (a, Apply("sqrt", (Lit() | Const() as inner,)))):
+            return product(Apply("square", (a,)), Apply("div", (ONE, inner)))
+        case _:
+            return Apply("square", args)
+
+
+def _tidy_product(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
+    """Signs and zeros come out; the rest of a product stays as written."""
+
+    def rule(args: tuple[Scalar, ...]) -> Scalar:
+        if fn == "div" and args[1] == ZERO:
+            return Apply(fn, args)
+        if ZERO in args or any(negated(a) is not None and not isinstance(a, Lit) for a in args):
+            return product(*args) if fn == "mul" else product(args[0], Apply("div", (ONE, args[1])))
+        return Apply(fn, args)
+
+    return rule
+
+
+_RULES: dict[str, Callable[[tuple[Scalar, ...]], Scalar]] = {
+    "neg": _tidy_neg,
+    "add": _tidy_add,
+    "sub": _tidy_sub,
+    "mul": _tidy_product("mul"),
+    "div": _tidy_product("div"),
+    "where": _tidy_where,
+    "pow": _tidy_pow,
+    "square": _tidy_square,
+}
+
+
+# --- folding statements into their readers -----------------------------------------------------------------------------
+
+
+def fold(p: Program, keep: Collection[str] = ()) -> Program:
+    """Fold maps into their readers where that is free. One walk forwards; each statement is looked at once."""
+    uses = _uses(p)
+    kept = dict.fromkeys([*keep, *(o.value for o in p.outputs)])
+    casts = {n.like for s in p.statements for e in statement_scalars(s) for n in walk(e) if isinstance(n, Cast)}
+    open_maps: dict[str, Compute] = {}
+    done: list[Statement] = []
+    for s in p.statements:
+        body = _fold_into(s, open_maps, uses)
+        if isinstance(body, Compute) and body.op is None and body.target not in kept and body.target not in casts:
+            open_maps[body.target] = body
+        done.append(body)
+    return dce(replace(p, statements=tuple(done)))
+
+
+def _uses(p: Program) -> dict[str, int]:
+    """How many places read each tensor."""
+    found: dict[str, int] = {}
+    for s in p.statements:
+        for e in statement_scalars(s):
+            for n in walk(e):
+                if isinstance(n, Read):
+                    found[n.tensor] = found.get(n.tensor, 0) + 1
+    return found
+
+
+def _fold_into(s: Statement, maps: dict[str, Compute], uses: dict[str, int]) -> Statement:
+    mapping: dict[Scalar, Scalar] = {}
+    for r in _all_reads(s):
+        made = maps.get(r.tensor)
+        if made is not None and r.fill is None and _may_fold(made, r, s, uses):
+            mapping[r] = inlined(made, r)
+    if not mapping:
+        return s
+    changed = map_scalars(s, lambda e: transform(e, lambda n: mapping.get(n, n)))
+    return map_scalars(changed, tidy_scalar)
+
+
+def _all_reads(s: Statement) -> tuple[Read, ...]:
+    found: dict[Read, None] = {}
+    for e in statement_scalars(s):
+        found.update(dict.fromkeys(reads(e)))
+    return tuple(found)
+
+
+def inlined(made: Compute, r: Read) -> Scalar:
+    """The body of a map at the positions of an access."""
+    mapping: dict[Scalar, Scalar] = {}
+    for a, position in zip(made.axes, r.at, strict=True):
+        if isinstance(a, Axis):
+            assert not isinstance(position, Batch)
+            mapping[Index(a.name)] = position
+    return _replace_indices(made.body, mapping)
+
+
+def _replace_indices(e: Scalar, mapping: dict[Scalar, Scalar]) -> Scalar:
+    return transform(e, lambda n: mapping.get(n, n))
+
+
+def is_constant(e: Scalar) -> bool:
+    return all(isinstance(n, Lit | Const | Param | Dim | Apply) for n in walk(e))
+
+
+def is_alias(s: Compute) -> bool:
+    """A plain access of another tensor, perhaps with its axes in another order."""
+    return s.kind is Kind.FLOAT and isinstance(s.body, Read) and all(isinstance(q, Index | Batch) for q in s.body.at)
+
+
+def _may_fold(made: Compute, r: Read, reader: Statement, uses: dict[str, int]) -> bool:
+    if is_alias(made) or isinstance(made.body, Lit | Const | Param):
+        return True
+    if isinstance(reader, Scatter) or uses[made.target] != 1:
+        return False
+    if is_contraction(reader) or not _distinct(r.at):
+        return False
+    if len(r.at) < len(reader.loops) and not is_constant(made.body) and _nodes(made.body) > 1:
+        return False
+    return _nodes(made.body) + _nodes(reader.body) <= 3 * _READABLE and _nodes(made.body) <= _READABLE
+
+
+def _distinct(at: tuple[Position, ...]) -> bool:
+    plain = [q for q in at if isinstance(q, Index | Batch)]
+    return len(plain) == len(at) == len(dict.fromkeys(plain))
+
+
+def _nodes(e: Scalar) -> int:
+    return sum(1 for _ in walk(e))

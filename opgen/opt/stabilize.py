@@ -1,0 +1,133 @@
+"""Numerically naive formulas made stable, before and after differentiation; what was done is recorded with its reason.
+
+The table of rules is in the language of specs. Rules that look across statements (`log` of a sum of exponentials, a
+quotient of an exponential and such a sum) are in `opgen.opt.recognise`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from opgen.ir.formula import scalar as formula
+from opgen.ir.program import Program, Statement
+from opgen.ir.rewrite import map_scalars
+from opgen.ir.scalar import Apply, Scalar, transform
+from opgen.opt.dce import dce
+from opgen.opt.patterns import functions_in, rewrite
+from opgen.opt.recognise import recognise
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`pattern` becomes `result`, for any scalars in the place of `x` and `y`."""
+
+    pattern: str
+    result: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One application: in which statement, by which rule, why."""
+
+    statement: str
+    rule: str
+    reason: str
+
+
+_OVERFLOW = "the exponential overflows for large arguments"
+_CANCEL = "the difference cancels"
+
+RULES = (
+    Rule("log(1 + exp(x))", "softplus(x)", _OVERFLOW),
+    Rule("log1p(exp(x))", "softplus(x)", _OVERFLOW),
+    Rule("log(-expm1(-x))", "log1mexp(x)", "accurate for small and for large arguments"),
+    Rule("log1p(-exp(-x))", "log1mexp(x)", "accurate for small and for large arguments"),
+    Rule("log(exp(x) + exp(y))", "logaddexp(x, y)", _OVERFLOW),
+    Rule("log(sigmoid(x))", "logsigmoid(x)", "the sigmoid underflows for very negative arguments"),
+    Rule("log(cosh(x))", "x + softplus(-2*x) - log(2)", "cosh overflows for large arguments"),
+    Rule("log(1 + x)", "log1p(x)", "1 + x rounds a small x away"),
+    Rule("exp(x)/(1 + exp(x))", "sigmoid(x)", _OVERFLOW),
+    Rule("1/(1 + exp(-x))", "sigmoid(x)", _OVERFLOW),
+    Rule("(exp(x) - exp(-x))/(exp(x) + exp(-x))", "tanh(x)", _OVERFLOW),
+    Rule("sinh(x)/cosh(x)", "tanh(x)", _OVERFLOW),
+    Rule("x*sigmoid(x)", "silu(x)", "one function instead of two"),
+    Rule("sin(x)/x", "sinc(x/pi)", "0/0 at 0"),
+    Rule("exp(x) - 1", "expm1(x)", _CANCEL),
+    Rule("1 - sigmoid(x)", "sigmoid(-x)", _CANCEL),
+    Rule("1 - cos(x)", "2*square(sin(x/2))", _CANCEL),
+    Rule("1 - erf(x)", "erfc(x)", _CANCEL),
+    Rule("1 + erf(x)", "erfc(-x)", "the sum cancels for negative arguments"),
+    Rule("sqrt(1 + x) - 1", "x/(sqrt(1 + x) + 1)", _CANCEL),
+    Rule("exp(logsigmoid(x))", "sigmoid(x)", "one function instead of two"),
+)
+
+_VARIABLES = ("x", "y")
+_FAMILY = {"add": "sum", "sub": "sum", "mul": "product", "div": "product", "pow": "product"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    rule: Rule
+    pattern: Scalar
+    result: Scalar
+    functions: frozenset[str]
+
+
+@cache
+def _compiled() -> dict[str, tuple[_Compiled, ...]]:
+    """The rules by the kind of root they match."""
+    table: dict[str, list[_Compiled]] = {}
+    for rule in RULES:
+        pattern = formula(rule.pattern, _VARIABLES)
+        assert isinstance(pattern, Apply)
+        made = _Compiled(rule, pattern, formula(rule.result, _VARIABLES), functions_in(pattern))
+        table.setdefault(_FAMILY.get(pattern.fn, pattern.fn), []).append(made)
+    return {root: tuple(rules) for root, rules in table.items()}
+
+
+def stabilize(p: Program) -> tuple[Program, tuple[Rewrite, ...]]:
+    """The program as a user wrote it, with every rule applied wherever it matches, and the list of what was done."""
+    found, applied = stabilize_bodies(p)
+    found, log = recognise(found)
+    return dce(found), (*applied, *(Rewrite(target, name, reason) for target, name, reason in log))
+
+
+def stabilize_bodies(p: Program) -> tuple[Program, tuple[Rewrite, ...]]:
+    """Only the rules within bodies: derivative programs are made of recognised reductions already."""
+    applied: list[Rewrite] = []
+    statements = tuple(_statement(s, applied) for s in p.statements)
+    return replace(p, statements=statements), tuple(applied)
+
+
+def _statement(s: Statement, applied: list[Rewrite]) -> Statement:
+    def step(e: Scalar) -> Scalar:
+        if not isinstance(e, Apply):
+            return e
+        return _at_root(e, s.target, applied)
+
+    return map_scalars(s, lambda e: transform(e, step))
+
+
+def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
+    assert isinstance(e, Apply)
+    candidates = _compiled().get(_FAMILY.get(e.fn, e.fn), ())
+    if not candidates:
+        return e
+    here = functions_in(e)
+    for c in candidates:
+        if not c.functions <= here:
+            continue
+        made = rewrite(c.pattern, c.result, e)
+        if made is not None and made != e:
+            applied.append(Rewrite(target, f"{c.rule.pattern} -> {c.rule.result}", c.rule.reason))
+            return transform(made, lambda n: _at_root(n, target, applied) if isinstance(n, Apply) else n)
+    return e
+
+
+def describe(r: Rewrite) -> str:
+    """One line for `opgen show`."""
+    return f"{r.statement}: {r.rule} ({r.reason})"
+
+

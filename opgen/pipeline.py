@@ -1,0 +1,123 @@
+"""The order of the stages, in one place: read → load → lower → derive → plan → render.
+
+In: a spec file. Out: every intermediate artefact on the way to the rendered files. Nothing is written here. The stages
+are imported when they run, so that a build with nothing to do starts without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
+from opgen.write.manifest import sha256
+from opgen.write.paths import spec_label
+
+if TYPE_CHECKING:
+    from opgen.emit.files import RenderedFile
+    from opgen.ir.program import Operator
+    from opgen.opt.derive import Derived
+    from opgen.spec.model import OpSpec
+
+OPTIONS = {"namespace": "opgen"}  # what generated text depends on beside the spec; recorded in the manifests
+
+
+class Stage(IntEnum):
+    """How far to go."""
+
+    SPEC = 1
+    PROGRAM = 2
+    DERIVED = 3
+    FILES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFile:
+    """A spec as it was read: its bytes, and the name it has in everything generated from it."""
+
+    path: Path
+    data: bytes = field(repr=False)
+    label: str
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Artefacts:
+    """What the stages made; a stage that was not asked for, or not possible for a spec with mistakes, left None."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    spec: OpSpec | None = None
+    operator: Operator | None = None
+    derived: tuple[Derived, ...] | None = None
+    files: tuple[RenderedFile, ...] | None = None
+
+
+def read(path: Path, bag: Bag) -> SpecFile | None:
+    """Read a spec; one that cannot be read is a diagnostic."""
+    try:
+        return SpecFile(path, path.read_bytes(), spec_label(path))
+    except OSError as e:
+        bag.error("OPG501", f"cannot read {path}: {e.strerror or e}", None)
+        return None
+
+
+def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
+    """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found."""
+    bag = Bag()
+    made = Artefacts()
+    try:
+        made = _stages(spec, until, bag)
+    except UserError as e:
+        for diagnostic in e.diagnostics:
+            bag.add(diagnostic)
+    return replace(made, diagnostics=bag.items)
+
+
+def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
+    from opgen.spec.load import load
+
+    made = Artefacts()
+    source = _source(file, bag)
+    spec = load(source, bag) if source else None
+    if spec is None:
+        return made
+    made = replace(made, spec=spec)
+    if until is Stage.SPEC:
+        return made
+
+    from opgen.ir.lower import lower
+
+    operator = lower(spec, bag)
+    if operator is None or bag.has_errors:
+        return made
+    made = replace(made, operator=operator)
+    if until is Stage.PROGRAM:
+        return made
+
+    from opgen.opt.derive import Flags, derive
+
+    kept = None if spec.save == "auto" else tuple(map(str, spec.save))
+    flags = Flags(spec.exact, spec.once_differentiable, kept)
+    made = replace(made, derived=derive(operator, flags))
+    if until is Stage.DERIVED or bag.has_errors:
+        return made
+
+    from opgen.emit.files import render
+
+    return replace(made, files=render(made))
+
+
+def _source(file: SpecFile, bag: Bag) -> Source | None:
+    """The text of a spec, with the line ends of every system read as one."""
+    try:
+        text = file.data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = file.data[: e.start].count(b"\n") + 1
+        bag.error("OPG502", f"{file.path} is not UTF-8: byte {e.object[e.start]:#04x} in line {line}", None)
+        return None
+    return Source(str(file.path), text.replace("\r\n", "\n"))

@@ -1,0 +1,209 @@
+"""Sums of products as matrix products: which statements the BLAS of torch should compute, and in what order.
+
+A sum over a product of accesses whose factors fall into groups of different indices is a contraction. Two groups make
+one `Contract` when each has an index the other lacks (a true matrix product); more groups are first split in two,
+smallest intermediate first. Factors of one group are multiplied into a temporary beforehand, and a factor over no index
+is applied afterwards. Everything else stays a reduction of a nest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
+from opgen.plan.expand import Names, positions
+from opgen.plan.model import Contract, Operand, label
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Factors over the same loops, as one operand."""
+
+    loops: tuple[Loop, ...]
+    body: Scalar
+
+
+def _loops_of(e: Scalar, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    names = {n.name for n in walk(e) if isinstance(n, Index)}
+    batch = any(isinstance(n, Read) and BATCH in n.at for n in walk(e))
+    return tuple(a for a in loops if (batch if isinstance(a, Batch) else a.name in names))
+
+
+def _factors(e: Scalar) -> list[Scalar]:
+    """The factors of a product; a sign is a factor of its own."""
+    if isinstance(e, Apply) and e.fn == "mul":
+        return [f for a in e.args for f in _factors(a)]
+    if isinstance(e, Apply) and e.fn == "neg":
+        return [Lit(-1), *_factors(e.args[0])]
+    return [e]
+
+
+def _groups(factors: list[Scalar], loops: tuple[Loop, ...]) -> tuple[list[_Group], list[Scalar]]:
+    """Factors by the loops they use, a group within another one merged into it; and those that use none."""
+    found: list[_Group] = []
+    constant: list[Scalar] = []
+    for f in factors:
+        own = _loops_of(f, loops)
+        if not own:
+            constant.append(f)
+            continue
+        same = next((k for k, g in enumerate(found) if g.loops == own), None)
+        if same is None:
+            found.append(_Group(own, f))
+        else:
+            found[same] = _Group(own, mul(found[same].body, f))
+    found.sort(key=lambda g: len(g.loops))
+    merged: list[_Group] = []
+    for k, g in enumerate(found):
+        wider = next((i for i in range(k + 1, len(found)) if set(g.loops) < set(found[i].loops)), None)
+        if wider is None:
+            merged.append(g)
+        else:
+            found[wider] = _Group(found[wider].loops, mul(g.body, found[wider].body))
+    return merged, constant
+
+
+def _is_product(a: _Group, b: _Group, over: tuple[Loop, ...]) -> bool:
+    """Whether a sum of a * b is a matrix product: a loop of its own on each side, and one summed on both."""
+    left, right = set(a.loops), set(b.loops)
+    summed = left & right & set(over)
+    return bool(summed and left - right and right - left)
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """What a statement became: temporaries and matrix products in order, the last one under the statement's name."""
+
+    statements: tuple[Statement, ...]
+    products: tuple[str, ...]  # the statements among them that are matrix products
+    operands: tuple[str, ...]  # tensors that must be in memory
+
+
+def split(s: Compute, names: Names) -> Contraction | None:
+    """Rewrite a sum of products, or None where a nest does as well."""
+    if s.op != "sum" or s.kind is not Kind.FLOAT:
+        return None
+    groups, constant = _groups(_factors(s.body), s.loops)
+    if len(groups) < 2:
+        return None
+    build = _Split(s, names)
+    if not build.reduce(groups):
+        return None
+    return build.finish(constant)
+
+
+class _Split:
+    def __init__(self, s: Compute, names: Names) -> None:
+        self.s = s
+        self.names = names
+        self.out: list[Statement] = []
+        self.products: list[str] = []
+        self.operands: list[str] = []
+        self.last: list[_Group] = []
+
+    def reduce(self, groups: list[_Group]) -> bool:
+        """Contract pairs until two groups are left; false where no pair makes a matrix product."""
+        while len(groups) > 2:
+            pair = self._best_pair(groups)
+            if pair is None:
+                return False
+            i, j = pair
+            kept, summed = self._result(groups, i, j)
+            a, b = self._operand(groups[i]), self._operand(groups[j])
+            name = self.names.fresh(f"{self.s.target}_part")
+            self.out.append(Compute(name, kept, mul(a.body, b.body), "sum", summed, span=self.s.span))
+            self.products.append(name)
+            rest = [g for k, g in enumerate(groups) if k not in (i, j)]
+            groups = [*rest, _Group(kept, Read(name, positions(kept)))]
+            groups, _ = _groups([g.body for g in groups], self.s.loops)
+        if len(groups) == 2 and _is_product(groups[0], groups[1], self.s.over):
+            self.last = [self._operand(g) for g in groups]
+            return True
+        self.last = groups
+        return bool(self.products)
+
+    def _result(self, groups: list[_Group], i: int, j: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+        others = {a for k, g in enumerate(groups) if k not in (i, j) for a in g.loops} | set(self.s.axes)
+        both = [a for a in self.s.loops if a in groups[i].loops or a in groups[j].loops]
+        return tuple(a for a in both if a in others), tuple(a for a in both if a not in others)
+
+    def _best_pair(self, groups: list[_Group]) -> tuple[int, int] | None:
+        def cost(pair: tuple[int, int]) -> tuple[int, int]:
+            kept, summed = self._result(groups, *pair)
+            return len(kept), len(kept) + len(summed)
+
+        pairs = [
+            (i, j)
+            for i, j in combinations(range(len(groups)), 2)
+            if _is_product(groups[i], groups[j], self._result(groups, i, j)[1])
+        ]
+        return min(pairs, key=cost) if pairs else None
+
+    def _operand(self, g: _Group) -> _Group:
+        """A group as one access in memory: itself, or a temporary that holds the product of its factors."""
+        if isinstance(g.body, Read) and is_plain(g.body):
+            self.operands.append(g.body.tensor)
+            return g
+        name = self.names.fresh(f"{self.s.target}_factor")
+        self.out.append(Compute(name, g.loops, g.body, span=self.s.span))
+        self.operands.append(name)
+        return _Group(g.loops, Read(name, positions(g.loops)))
+
+    def finish(self, constant: list[Scalar]) -> Contraction:
+        s = self.s
+        body = mul(*(g.body for g in self.last))
+        matrix = len(self.last) == 2 and _is_product(self.last[0], self.last[1], s.over)
+        target = self.names.fresh(f"{s.target}_unscaled") if constant else s.target
+        left = {a for g in self.last for a in g.loops}
+        over = tuple(a for a in s.over if a in left)
+        self.out.append(replace(s, target=target, body=body, over=over))
+        if matrix:
+            self.products.append(target)
+        if constant:
+            whole = Read(target, positions(s.axes))
+            self.out.append(Compute(s.target, s.axes, mul(*constant, whole), kind=s.kind, span=s.span))
+        return Contraction(tuple(self.out), tuple(self.products), tuple(self.operands))
+
+
+def is_plain(r: Read) -> bool:
+    """Whether an access uses each position for one distinct index."""
+    names = [p.name if isinstance(p, Index) else "..." if isinstance(p, Batch) else "" for p in r.at]
+    return r.fill is None and "" not in names and len(set(names)) == len(names)
+
+
+def operand(r: Read) -> Operand:
+    """A plain access as an operand of a contraction."""
+    return Operand(r.tensor, tuple("..." if isinstance(p, Batch) else p.name for p in r.at if isinstance(p, Batch | Index)))
+
+
+def contract(s: Compute, reason: str) -> Contract:
+    """The matrix product that a statement of the form `sum(a * b)` stands for."""
+    assert isinstance(s.body, Apply)
+    a, b = (operand(f) for f in s.body.args if isinstance(f, Read))
+    out = Operand(s.target, tuple(label(x) for x in s.axes))
+    shared = tuple(x for x in a.labels if x in b.labels)
+    return Contract(
+        name=s.target,
+        out=out,
+        a=a,
+        b=b,
+        batch=tuple(x for x in shared if x in out.labels),
+        m=tuple(x for x in a.labels if x not in b.labels),
+        n=tuple(x for x in b.labels if x not in a.labels),
+        k=tuple(x for x in shared if x not in out.labels),
+        reason=reason,
+    )
+
+
+def bias_of(s: Statement, product: Compute) -> Read | None:
+    """The other term where a map only adds something over the last axis to a matrix product."""
+    if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Apply) or s.body.fn != "add":
+        return None
+    whole = Read(product.target, positions(s.axes))
+    if len(s.body.args) != 2 or whole not in s.body.args or not isinstance(s.axes[-1], Axis):
+        return None
+    other = next((t for t in s.body.args if t != whole), None)
+    fits = isinstance(other, Read) and other.at == (Index(s.axes[-1].name),) and other.fill is None
+    return other if fits and isinstance(other, Read) else None

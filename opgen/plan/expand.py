@@ -1,0 +1,157 @@
+"""Index operators and composite reductions, rewritten into core reductions and maps.
+
+In go the statements of a Program, out come statements whose reductions are all `core` rows of the table. The forms are
+the stable ones: maxima are subtracted before exponentials, variances take two passes, one reciprocal replaces a
+division per element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import (
+    BATCH,
+    ONE,
+    ZERO,
+    Apply,
+    Batch,
+    Dim,
+    Index,
+    Position,
+    Read,
+    Scalar,
+    add,
+    call,
+    div,
+    mul,
+    sub,
+    where,
+)
+
+
+class Names:
+    """Fresh names: the wish itself, or the wish with the first free number."""
+
+    def __init__(self, taken: tuple[str, ...]) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, wish: str) -> str:
+        name, number = wish, 2
+        while name in self._taken:
+            name, number = f"{wish}_{number}", number + 1
+        self._taken.add(name)
+        return name
+
+
+def positions(loops: tuple[Loop, ...]) -> tuple[Position, ...]:
+    """The access that reads a tensor at the current point of its own axes."""
+    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in loops)
+
+
+def count(loops: tuple[Loop, ...]) -> Scalar:
+    """How many points some loops have."""
+    sizes = [Dim("...") if isinstance(a, Batch) else a.extent for a in loops]
+    return mul(*sizes) if len(sizes) > 1 else sizes[0]
+
+
+class _Expansion:
+    """One statement being expanded: `fold` and `point` append statements and give back how to read them."""
+
+    def __init__(self, s: Compute, names: Names) -> None:
+        self.s = s
+        self.names = names
+        self.out: list[Statement] = []
+        self.rows = tuple(a for a in s.axes if a not in s.over)
+
+    def fold(self, suffix: str, op: str, body: Scalar, kind: Kind = Kind.FLOAT) -> Scalar:
+        name = self.names.fresh(f"{self.s.target}_{suffix}")
+        self.out.append(Compute(name, self.rows, body, op, self.s.over, kind, self.s.span))
+        return Read(name, positions(self.rows))
+
+    def point(self, suffix: str, body: Scalar) -> Scalar:
+        name = self.names.fresh(f"{self.s.target}_{suffix}")
+        self.out.append(Compute(name, self.rows, body, span=self.s.span))
+        return Read(name, positions(self.rows))
+
+    def finish(self, body: Scalar) -> None:
+        self.out.append(Compute(self.s.target, self.s.axes, body, kind=self.s.kind, span=self.s.span))
+
+
+def _mean(x: _Expansion) -> None:
+    x.finish(div(x.fold("sum", "sum", x.s.body), count(x.s.over)))
+
+
+def _var(x: _Expansion) -> None:
+    mean = x.point("mean", div(x.fold("sum", "sum", x.s.body), count(x.s.over)))
+    deviation = sub(x.s.body, mean)
+    x.finish(div(x.fold("squares", "sum", mul(deviation, deviation)), count(x.s.over)))
+
+
+def _norm(x: _Expansion) -> None:
+    x.finish(call("sqrt", x.fold("squares", "sum", mul(x.s.body, x.s.body))))
+
+
+def _count(x: _Expansion) -> None:
+    s = x.s
+    x.out.append(Compute(s.target, s.axes, where(s.body, ONE, ZERO), "sum", s.over, Kind.INT, s.span))
+
+
+def _logsumexp(x: _Expansion) -> None:
+    top = x.fold("max", "max", x.s.body)
+    shift = x.point("shift", where(call("isfinite", top), top, ZERO))  # all -inf: log(0), not inf - inf
+    total = x.fold("sum", "sum", call("exp", sub(x.s.body, shift)))
+    x.finish(add(shift, call("log", total)))
+
+
+def _softmax(x: _Expansion) -> None:
+    top = x.fold("max", "max", x.s.body)
+    weight = call("exp", sub(x.s.body, top))
+    scale = x.point("scale", div(ONE, x.fold("sum", "sum", weight)))
+    x.finish(mul(weight, scale))
+
+
+def _log_softmax(x: _Expansion) -> None:
+    top = x.fold("max", "max", x.s.body)
+    total = x.point("log", call("log", x.fold("sum", "sum", call("exp", sub(x.s.body, top)))))
+    x.finish(sub(sub(x.s.body, top), total))
+
+
+_RULES: dict[str, Callable[[_Expansion], None]] = {
+    "mean": _mean,
+    "var": _var,
+    "norm": _norm,
+    "count": _count,
+    "logsumexp": _logsumexp,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+}
+
+
+def expandable(op: str) -> bool:
+    """Whether kernels can compute a reduction or index operator, by themselves or after expansion."""
+    return REDUCTIONS[op].core or op in _RULES
+
+
+def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
+    """The same values, computed by maps, core reductions and scatters only."""
+    out: list[Statement] = []
+    for s in statements:
+        if not isinstance(s, Compute) or s.op is None or REDUCTIONS[s.op].core:
+            out.append(s)
+            continue
+        x = _Expansion(s, names)
+        _RULES[s.op](x)
+        out.extend(x.out)
+    return tuple(out)
+
+
+def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
+    """The index names of some loops."""
+    return tuple(a.name for a in loops if isinstance(a, Axis))
+
+
+def is_infix(e: Scalar, fn: str) -> bool:
+    """Whether an expression is an application of one row of the function table."""
+    return isinstance(e, Apply) and e.fn == fn

@@ -1,0 +1,200 @@
+"""Which statements share a kernel.
+
+In go the *kept* statements of a program (reductions, scatters, outputs and maps worth storing; cheap maps are left to
+be recomputed where they are read) with what they read; out come groups, in an order that respects every dependency.
+Statements join a nest when they run over the same outer points and read what other points produce nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from opgen.ir.program import Axis, Compute, Loop, Scatter
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
+from opgen.plan.expand import Names
+from opgen.plan.model import extent
+
+Bindings = dict[str, str]  # index of a statement -> index of the nest
+
+
+@dataclass(slots=True)
+class Member:
+    """A statement of a nest, with the names its indices have there."""
+
+    statement: Compute
+    bindings: Bindings
+    reads: tuple[Read, ...]  # of kept tensors and arguments, in the statement's own indices
+
+    @property
+    def inner(self) -> tuple[Loop, ...]:
+        """The loops below the outer ones: those it is reduced over, or the further axes it is stored along."""
+        if self.statement.op is not None:
+            return self.statement.over
+        return tuple(
+            a for a in self.statement.axes if (a not in self.bound if isinstance(a, Batch) else a.name not in self.bound)
+        )
+
+    bound: tuple[str | Batch, ...] = ()  # the statement's axes that are outer loops of the nest
+
+
+@dataclass(slots=True)
+class Group:
+    """A nest in the making."""
+
+    outer: tuple[Loop, ...]
+    members: list[Member] = field(default_factory=list)
+
+    @property
+    def folds(self) -> bool:
+        return any(m.statement.op is not None for m in self.members)
+
+    def member(self, target: str) -> Member | None:
+        return next((m for m in self.members if m.statement.target == target), None)
+
+
+@dataclass(slots=True)
+class Single:
+    """A step of its own: a contraction or a scatter."""
+
+    statement: Compute | Scatter
+    reads: tuple[Read, ...]
+
+
+Item = Group | Single
+
+
+def targets(item: Item) -> list[str]:
+    """What a step produces."""
+    return [m.statement.target for m in item.members] if isinstance(item, Group) else [item.statement.target]
+
+
+class Grouping:
+    """Places statements one by one, each into the latest step it may join, else into a new one."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+
+    def place(self, s: Compute, reads: tuple[Read, ...]) -> None:
+        first = 1 + max((k for k, item in enumerate(self.items) for r in reads if r.tensor in targets(item)), default=-1)
+        producers = max(first - 1, 0)
+        for item in reversed(self.items[producers:]):
+            if isinstance(item, Group):
+                member = _fit(item, s, reads)
+                if member is not None:
+                    item.members.append(member)
+                    return
+        bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
+        identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
+        self.items.append(Group(s.axes, [Member(s, identity, reads, bound)]))
+
+    def alone(self, s: Compute | Scatter, reads: tuple[Read, ...]) -> None:
+        self.items.append(Single(s, reads))
+
+
+def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:
+    """The statement as a member of a nest, or None where it may not or should not join."""
+    own = [r for r in reads if g.member(r.tensor)]
+    pairs = _forced(g, s, own)
+    if pairs is None:
+        return None
+    bound = _complete(g, s, pairs)
+    if bound is None or not _worth(g, s, reads, bool(own), len(bound)):
+        return None
+    bindings = {a: o.name for o, a in zip(g.outer, bound, strict=True) if isinstance(o, Axis) and isinstance(a, str)}
+    return Member(s, bindings, reads, tuple(bound))
+
+
+def _forced(g: Group, s: Compute, own: list[Read]) -> dict[int, str | Batch] | None:
+    """Outer loops whose counterpart follows from reads of what the nest itself produces."""
+    axes = {a.name for a in s.axes if isinstance(a, Axis)}
+    pairs: dict[int, str | Batch] = {}
+    for r in own:
+        producer = g.member(r.tensor)
+        assert producer is not None
+        if len(r.at) != len(g.outer):
+            return None  # a tensor wider than a point of the nest: other points would have to be done
+        for axis, p in zip(producer.statement.axes, r.at, strict=True):
+            slot = _slot(g, producer, axis)
+            name = _plain(p, axes)
+            if slot is None or name is None or pairs.setdefault(slot, name) != name:
+                return None
+    return pairs
+
+
+def _slot(g: Group, m: Member, axis: Loop) -> int | None:
+    for k, o in enumerate(g.outer):
+        if isinstance(axis, Batch) or isinstance(o, Batch):
+            if axis == o:
+                return k
+        elif m.bindings.get(axis.name) == o.name:
+            return k
+    return None
+
+
+def _plain(p: Position, axes: set[str]) -> str | Batch | None:
+    if isinstance(p, Batch):
+        return p
+    return p.name if isinstance(p, Index) and p.name in axes else None
+
+
+def _complete(g: Group, s: Compute, pairs: dict[int, str | Batch]) -> list[str | Batch] | None:
+    """A counterpart among the statement's axes for every outer loop, extents equal, order kept."""
+    free: list[Loop] = [a for a in s.axes if (a if isinstance(a, Batch) else a.name) not in pairs.values()]
+    bound: list[str | Batch] = []
+    for k, o in enumerate(g.outer):
+        if k in pairs:
+            bound.append(pairs[k])
+            continue
+        match = next((a for a in free if extent(a) == extent(o)), None)
+        if match is None:
+            return None
+        free.remove(match)
+        bound.append(match if isinstance(match, Batch) else match.name)
+    names = {a.name: a for a in s.axes if isinstance(a, Axis)}
+    for o, b in zip(g.outer, bound, strict=True):
+        if extent(o) != (b if isinstance(b, Batch) else names[b].extent):
+            return None
+    return bound
+
+
+def _worth(g: Group, s: Compute, reads: tuple[Read, ...], dependent: bool, bound: int) -> bool:
+    """Whether a statement that could join should: it shares work or reads, and does not make the nest serial."""
+    exact = bound == len(s.axes)
+    if s.op is not None:
+        if not exact or (not g.outer and dependent):
+            return False
+        return dependent or (g.folds and _shares_pass(g, s, reads))
+    if exact:
+        return dependent or not g.folds
+    return bool(g.outer) and g.folds and dependent
+
+
+def _shares_pass(g: Group, s: Compute, reads: tuple[Read, ...]) -> bool:
+    """Whether a reduction runs over the same loops as another of the nest and reads some of the same memory."""
+    tensors = {r.tensor for r in reads}
+    sizes = [extent(a) for a in s.over]
+    return any(
+        m.statement.op is not None
+        and [extent(a) for a in m.statement.over] == sizes
+        and any(r.tensor in tensors for r in m.reads)
+        for m in g.members
+    )
+
+
+def inner_names(g: Group, names: Names) -> list[Bindings]:
+    """Give every member's inner loops the names of the first member that loops alike, fresh where taken."""
+    taken = {o.name for o in g.outer if isinstance(o, Axis)}
+    known: list[tuple[tuple[Scalar | Batch, ...], tuple[str, ...]]] = []
+    out: list[Bindings] = []
+    for m in g.members:
+        sizes = tuple(extent(a) for a in m.inner)
+        chosen = next((loops for shape, loops in known if shape == sizes), None)
+        if chosen is None:
+            chosen = tuple(
+                "..." if isinstance(a, Batch) else a.name if a.name not in taken else names.fresh(f"{a.name}_in")
+                for a in m.inner
+            )
+            known.append((sizes, chosen))
+        inner = {a.name: c for a, c in zip(m.inner, chosen, strict=True) if isinstance(a, Axis)}
+        out.append({**m.bindings, **inner})
+    return out

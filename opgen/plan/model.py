@@ -1,0 +1,216 @@
+"""The kernel plan: what is computed by which loop nest, in one form that every back end prints.
+
+A Program goes in (`opgen.plan.build`), a plan comes out: buffers, steps that fill them in order, and results. Bodies
+are the scalar expressions of the Program, except that a read without positions whose name is a local of the nest
+(`Let`, `Fold`) means that local. Nothing here knows a language, a vector width or a block size.
+
+A nest runs its passes in order for every point of its `outer` loops; outer points are independent of each other.
+A pass runs over its own loops (none: once) and evaluates its lets in order, then feeds its folds, then stores. A fold
+can be read by later passes, an outer let (of a pass without loops) by everything after it, an inner let only in its
+own pass.
+
+    softmax:  outer (...)  pass (n): fold m = max x[..., n]
+                           pass (n): fold s = sum exp(x[..., n] - m)
+                           pass (): let r = 1 / s
+                           pass (n): store y[..., n] = exp(x[..., n] - m) * r
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opgen.ir.program import Argument, Axis, DimSource, Kind, Loop, Role, Shape
+from opgen.ir.scalar import Batch, Position, Scalar
+
+
+class Storage(StrEnum):
+    """The element type of a buffer in memory."""
+
+    SCALAR = "scalar"  # the floating dtype the operator is called with
+    COMPUTE = "compute"  # float for half and bfloat16, else the same as scalar
+    INT64 = "int64"
+    BOOL = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A tensor: an argument (with its role) or memory that the kernel allocates, contiguous (`role` None).
+
+    An argument may have any strides and, at `BATCH`, fewer or one-sized dims; an allocated buffer has the whole batch.
+    """
+
+    name: str
+    shape: Shape
+    storage: Storage
+    role: Role | None = None
+    optional: bool = False  # an argument that may be missing: a cotangent, then taken as zero
+
+    @property
+    def kind(self) -> Kind:
+        match self.storage:
+            case Storage.INT64:
+                return Kind.INT
+            case Storage.BOOL:
+                return Kind.BOOL
+            case _:
+                return Kind.FLOAT
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A named value, computed once."""
+
+    name: str
+    value: Scalar
+    kind: Kind = Kind.FLOAT
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A core reduction (`opgen.ir.reductions`) of `value` over the loops of its pass; `name` is a local afterwards.
+
+    `argmax` and `argmin` count positions along the one loop of their pass.
+    """
+
+    name: str
+    op: str
+    value: Scalar
+    kind: Kind = Kind.FLOAT
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`buffer[at] = value`, converted to the storage of the buffer."""
+
+    buffer: str
+    at: tuple[Position, ...]
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One loop over the inner points of an outer point; without loops it runs once."""
+
+    loops: tuple[Loop, ...]
+    lets: tuple[Let, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    stores: tuple[Store, ...] = ()
+
+
+class Schedule(StrEnum):
+    """How a nest meets memory; a hint to the printers, the meaning does not depend on it."""
+
+    MAP = "map"  # no folds: every point on its own
+    ROW = "row"  # folds run along the innermost axis of what is read
+    COLUMN = "column"  # folds run across it: neighbouring outer points are neighbours in memory
+    WHOLE = "whole"  # one outer point: everything is folded into one value, in stages of fixed order
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """One kernel. `results` are the results that need it: it is skipped when none of them is asked for."""
+
+    name: str
+    outer: tuple[Loop, ...]
+    passes: tuple[Pass, ...]
+    schedule: Schedule
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor of a contraction with the loop at each of its positions (index name, `...` for the batch)."""
+
+    buffer: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """`out[out.labels] = sum over k of a * b`, plus `bias` where given: a matrix product, left to the BLAS of torch.
+
+    `batch` labels stand in a, b and out; `m` in a and out; `n` in b and out; `k` in a and b.
+    """
+
+    name: str
+    out: Operand
+    a: Operand
+    b: Operand
+    batch: tuple[str, ...]
+    m: tuple[str, ...]
+    n: tuple[str, ...]
+    k: tuple[str, ...]
+    bias: Operand | None = None
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterStep:
+    """`out[axes] = base`, then `out[at] op= value` for every point of `loops`, repeats combined in loop order.
+
+    `free` are the loops that no two points with the same target differ in: safe to run in parallel.
+    """
+
+    name: str
+    out: str
+    axes: tuple[Loop, ...]
+    base: Scalar
+    loops: tuple[Loop, ...]
+    at: tuple[Position, ...]
+    op: str
+    lets: tuple[Let, ...]
+    value: Scalar
+    free: tuple[Loop, ...]
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+Step = Nest | Contract | ScatterStep
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is returned: a buffer, converted to `storage`, and summed to the shape of argument `like` where given."""
+
+    name: str
+    buffer: str
+    shape: Shape
+    storage: Storage
+    like: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """Buffers (arguments first, in order), the steps that fill them, and the results."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    params: tuple[Argument, ...]
+    dims: tuple[DimSource, ...]
+    steps: tuple[Step, ...]
+    results: tuple[Result, ...]
+
+    @property
+    def arguments(self) -> tuple[Buffer, ...]:
+        return tuple(b for b in self.buffers if b.role is not None)
+
+    def buffer(self, name: str) -> Buffer:
+        return next(b for b in self.buffers if b.name == name)
+
+
+def label(loop: Loop) -> str:
+    """The name of a loop in messages and contraction labels."""
+    return "..." if isinstance(loop, Batch) else loop.name
+
+
+def extent(loop: Loop) -> Scalar | Batch:
+    """The size of a loop as an entry of a shape."""
+    return loop if isinstance(loop, Batch) else loop.extent
+
+
+def axes_of(loops: tuple[Loop, ...]) -> tuple[Axis, ...]:
+    """The loops over named indices."""
+    return tuple(a for a in loops if isinstance(a, Axis))

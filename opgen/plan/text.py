@@ -1,0 +1,96 @@
+"""Kernel plans as text, for `opgen show --stage plan` and golden tests.
+
+Each step says what it reads and writes, the bytes that moves at least (per element of the operator's dtype), and why it
+is planned that way.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from opgen.ir import text
+from opgen.ir.program import Loop
+from opgen.ir.scalar import Batch, Scalar
+from opgen.plan.build import reads_of, written
+from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Pass, ScatterStep, Step
+
+
+def plan(p: KernelPlan) -> str:
+    """The whole plan."""
+    lines = [f"plan {p.name}"]
+    lines += [f"  {_buffer(b)}" for b in p.buffers]
+    for step in p.steps:
+        lines += [f"  {line}" if line else "" for line in _step(p, step)]
+    for r in p.results:
+        like = f", summed to the shape of {r.like}" if r.like else ""
+        lines.append(f"  return {r.name} = {r.buffer} as {r.storage}{like}")
+    return "\n".join(lines) + "\n"
+
+
+def _buffer(b: Buffer) -> str:
+    return f"{b.role or 'memory'} {b.name}{text.shape(b.shape)}: {b.storage}"
+
+
+def _step(p: KernelPlan, step: Step) -> list[str]:
+    head = f"-> {', '.join(written(step))}  # {step.reason}; {_traffic(p, step)}"
+    match step:
+        case Nest():
+            return [f"{step.schedule} over {_loops(step.outer)} {head}", *_passes(step.passes)]
+        case Contract():
+            sides = f"{_operand(step.a.buffer, step.a.labels)} * {_operand(step.b.buffer, step.b.labels)}"
+            bias = f" + {_operand(step.bias.buffer, step.bias.labels)}" if step.bias else ""
+            out = _operand(step.out.buffer, step.out.labels)
+            return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
+        case ScatterStep():
+            lines = [f"scatter over {_loops(step.loops)} {head}"]
+            lines.append(f"  {step.out}{_loops(step.axes)} = {_scalar(step.base)}")
+            lines += [f"  let {x.name} = {_scalar(x.value)}" for x in step.lets]
+            at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in step.at)
+            lines.append(f"  {step.out}[{at}] {step.op}= {_scalar(step.value)}")
+            return lines
+        case _:
+            assert_never(step)
+
+
+def _passes(passes: tuple[Pass, ...]) -> list[str]:
+    lines: list[str] = []
+    for p in passes:
+        indent = "  "
+        if p.loops:
+            lines.append(f"  for {_loops(p.loops)}")
+            indent = "    "
+        lines += [f"{indent}let {x.name} = {_scalar(x.value)}" for x in p.lets]
+        lines += [f"{indent}fold {f.name} = {f.op} {_scalar(f.value)}" for f in p.folds]
+        for s in p.stores:
+            at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in s.at)
+            lines.append(f"{indent}{s.buffer}[{at}] = {_scalar(s.value)}")
+    return lines
+
+
+def _scalar(e: Scalar) -> str:
+    return text.scalar(e).replace("[]", "")  # locals are reads without positions
+
+
+def _loops(loops: tuple[Loop, ...]) -> str:
+    return "[" + ", ".join("..." if isinstance(a, Batch) else f"{a.name} < {text.scalar(a.extent)}" for a in loops) + "]"
+
+
+def _operand(name: str, labels: tuple[str, ...]) -> str:
+    return f"{name}[{', '.join(labels)}]"
+
+
+def _traffic(p: KernelPlan, step: Step) -> str:
+    """The buffers that cross memory, as sizes in elements."""
+    known = {b.name: b for b in p.buffers}
+    inputs = [known[n] for n in reads_of(step) if n in known]
+    outputs = [known[n] for n in written(step)]
+    return f"reads {_elements(inputs)}, writes {_elements(outputs)}"
+
+
+def _elements(buffers: list[Buffer]) -> str:
+    if not buffers:
+        return "nothing"
+    parts = [
+        "*".join("batch" if isinstance(s, Batch) else text.scalar(s) for s in b.shape) or "1" for b in buffers
+    ]
+    return " + ".join(parts) + " elements"

@@ -1,0 +1,264 @@
+"""Values inside a nest: hash-consed, each named at most once, hoisted out of the loops they do not depend on.
+
+Bodies go in as the scalars of the Program; out come lets and expressions over lets. A value used twice is computed
+once; one that depends on no inner loop is computed per outer point. What could fail when evaluated needlessly (a gather
+in the branch of a `where` that is not taken) stays inside its branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Axis, Compute, Kind
+from opgen.ir.scalar import (
+    BATCH,
+    Apply,
+    Batch,
+    Cast,
+    Const,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    rebuild,
+    walk,
+)
+from opgen.plan.contract import is_plain
+from opgen.plan.model import Let
+
+Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
+
+
+@dataclass(slots=True)
+class Node:
+    """One value: `value` has other nodes as `Read("#k", ())`. `level` 0 is the outer point, 1 an inner loop."""
+
+    value: Scalar
+    kind: Kind
+    level: int
+    unsafe: bool
+    wish: str
+    uses: int = 0
+    escapes: bool = False  # used by a deeper level than its own
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Values:
+    """All values of a nest. `level_of` gives the level of an index name (`...` for the batch)."""
+
+    kind_of: Callable[[str], Kind]
+    param_kind: Callable[[str], Kind]
+    maps: Mapping[str, Compute]
+    fresh: Callable[[str], str]
+    locals: dict[str, Scalar] = field(default_factory=dict)
+    local_kinds: dict[str, Kind] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    shared: dict[Scalar, int] = field(default_factory=dict)  # level 0
+    inner: dict[Scalar, int] = field(default_factory=dict)  # level 1, of the current pass
+    inner_loops: frozenset[str] = frozenset()
+    instances: dict[tuple[str, tuple[Position, ...], bool], Scalar] = field(default_factory=dict)
+
+    def enter(self, loops: frozenset[str]) -> None:
+        """Start a pass over some loops."""
+        self.inner = {}
+        self.instances = {}
+        self.inner_loops = loops
+
+    # --- building ------------------------------------------------------------------------------------------------
+
+    def value(self, e: Scalar, point: Point, wish: str = "") -> Scalar:
+        """An expression of a statement as an expression over nodes."""
+        return self._build(e, point, eager=True, wish=wish)
+
+    def _build(self, e: Scalar, point: Point, *, eager: bool, wish: str = "") -> Scalar:
+        match e:
+            case Index(name):
+                return point.get(name, e)
+            case Read():
+                return self._read(e, point, eager=eager)
+            case Apply(fn, args):
+                lazy = _lazy_arguments(fn, len(args))
+                built = Apply(fn, tuple(self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args)))
+                return self._intern(built, eager=eager, wish=wish)
+            case Cast():
+                return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
+            case _:
+                return e
+
+    def _read(self, e: Read, point: Point, *, eager: bool) -> Scalar:
+        if e.tensor in self.locals:
+            return self.locals[e.tensor]
+        at = tuple(p if isinstance(p, Batch) else self._build(p, point, eager=eager) for p in e.at)
+        source = self.maps.get(e.tensor)
+        if source is not None and e.fill is None:
+            return self._instance(source, at, eager=eager)
+        fill = None if e.fill is None else self._build(e.fill, point, eager=False)
+        return self._intern(Read(e.tensor, at, fill), eager=eager, wish="")
+
+    def _instance(self, source: Compute, at: tuple[Position, ...], *, eager: bool) -> Scalar:
+        """A map at some positions, written in place; once per pass."""
+        key = (source.target, at, eager)
+        if key not in self.instances:
+            point = {a.name: p for a, p in zip(source.axes, at, strict=True) if isinstance(a, Axis) and p != BATCH}
+            inner = {name: p for name, p in point.items() if not isinstance(p, Batch)}
+            self.instances[key] = self._build(source.body, inner, eager=eager, wish=source.target)
+        return self.instances[key]
+
+    def _intern(self, e: Scalar, *, eager: bool, wish: str) -> Scalar:
+        unsafe = self.unsafe(e)
+        if unsafe and not eager:
+            return e
+        level = self.level(e)
+        table = self.inner if level else self.shared
+        found = table.get(e)
+        if found is None:
+            found = len(self.nodes)
+            name = wish or (e.tensor if isinstance(e, Read) else "")
+            self.nodes.append(Node(e, self.kind(e), level, unsafe, name))
+            table[e] = found
+        elif wish and not self.nodes[found].wish:
+            self.nodes[found].wish = wish
+        return Read(f"#{found}", ())
+
+    # --- properties ----------------------------------------------------------------------------------------------
+
+    def node(self, e: Scalar) -> Node | None:
+        return self.nodes[int(e.tensor[1:])] if isinstance(e, Read) and e.tensor.startswith("#") else None
+
+    def level(self, e: Scalar) -> int:
+        for n in walk(e):
+            known = self.node(n)
+            if known is not None and known.level:
+                return 1
+            if isinstance(n, Index) and n.name in self.inner_loops:
+                return 1
+            if isinstance(n, Read) and BATCH in n.at and "..." in self.inner_loops:
+                return 1
+        return 0
+
+    def unsafe(self, e: Scalar) -> bool:
+        for n in walk(e):
+            known = self.node(n)
+            if known is not None:
+                if known.unsafe:
+                    return True
+            elif isinstance(n, Read):
+                if n.fill is None and not is_plain(n) and n.at:
+                    return True
+            elif isinstance(n, Apply) and n.fn in ("floordiv", "mod") and not isinstance(n.args[1], Lit):
+                return True
+        return False
+
+    def kind(self, e: Scalar) -> Kind:
+        match e:
+            case Lit(value):
+                return Kind.BOOL if isinstance(value, bool) else Kind.INT if isinstance(value, int) else Kind.FLOAT
+            case Const() | Cast():
+                return Kind.FLOAT
+            case Dim() | Index():
+                return Kind.INT
+            case Param(name):
+                return self.param_kind(name)
+            case Read(tensor):
+                known = self.node(e)
+                if known is not None:
+                    return known.kind
+                return self.local_kinds[tensor] if tensor in self.local_kinds else self.kind_of(tensor)
+            case Apply(fn, args):
+                return self._apply_kind(fn, args)
+
+    def _apply_kind(self, fn: str, args: tuple[Scalar, ...]) -> Kind:
+        if fn == "where":
+            branches = {self.kind(a) for a in args[1:]}
+            return branches.pop() if len(branches) == 1 else Kind.FLOAT if Kind.FLOAT in branches else Kind.INT
+        if fn == "div":
+            return Kind.FLOAT
+        row = FUNCTIONS[fn]
+        if row.result != "same":
+            return Kind(row.result)
+        return Kind.FLOAT if any(self.kind(a) is Kind.FLOAT for a in args) else Kind.INT
+
+    # --- naming --------------------------------------------------------------------------------------------------
+
+    def use(self, root: Scalar, level: int) -> None:
+        """Note that a root of a pass at some level uses a value."""
+        for n in walk(root):
+            known = self.node(n)
+            if known is not None:
+                known.uses += 1
+                known.escapes = known.escapes or level > known.level
+
+    def settle(self) -> None:
+        """Carry the uses of the roots down; operands come before what they are operands of."""
+        for n in reversed(self.nodes):
+            if n.uses:
+                self.use(n.value, n.level)
+
+    def named(self, k: int) -> bool:
+        """Whether a value gets a let: used twice, or computed further out than it is used."""
+        n = self.nodes[k]
+        return n.uses > 1 or (n.uses == 1 and n.escapes)
+
+    def lets(self, first: int, last: int, level: int) -> tuple[Let, ...]:
+        """The lets of one level among the nodes made in some stretch, in order."""
+        out: list[Let] = []
+        for k in range(first, last):
+            n = self.nodes[k]
+            if n.level == level and self.named(k):
+                n.name = self.fresh(f"{n.wish}_value" if isinstance(n.value, Read) else n.wish or "t")
+                out.append(Let(n.name, self.expression(n.value), n.kind))
+                self.local_kinds[n.name] = n.kind
+        return tuple(out)
+
+    def expression(self, e: Scalar) -> Scalar:
+        """An expression over nodes as one over lets, single uses written in place."""
+        known = self.node(e)
+        if known is not None:
+            return Read(known.name, ()) if known.name else self.expression(known.value)
+        if isinstance(e, Read) and not e.at:
+            return e
+        return rebuild(e, self.expression)
+
+
+def _lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
+    """The arguments that are not always evaluated."""
+    match fn:
+        case "where":
+            return (1, 2)
+        case "and" | "or":
+            return tuple(range(1, count))
+        case _:
+            return ()
+
+
+def resolve(e: Scalar, maps: Mapping[str, Compute], found: dict[Read, None], seen: set[Read]) -> None:
+    """Collect the reads of stored tensors that a body comes down to, through the maps that are written in place."""
+    for n in walk(e):
+        if not isinstance(n, Read) or n in seen:
+            continue
+        seen.add(n)
+        source = maps.get(n.tensor)
+        if source is None:
+            found[n] = None
+        else:
+            pairs = zip(source.axes, n.at, strict=True)
+            bound = {a.name: p for a, p in pairs if isinstance(a, Axis) and not isinstance(p, Batch)}
+            resolve(_at(source.body, bound), maps, found, seen)
+
+
+def _at(e: Scalar, bound: dict[str, Scalar]) -> Scalar:
+    """A body at some positions."""
+    if isinstance(e, Index):
+        return bound.get(e.name, e)
+    return rebuild(e, lambda a: _at(a, bound))
+
+
+def target_position(p: Position, point: Point) -> Position:
+    """A plain position in the names of the nest."""
+    return p if not isinstance(p, Index) else point.get(p.name, p)

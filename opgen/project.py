@@ -1,0 +1,203 @@
+"""Bring the generated folder up to date with specs: the function behind `opgen build`.
+
+In: spec files or folders of them, and the output folder. Out: a `BuildResult` with one change per generated file and
+every diagnostic of the run. Specs are independent: a mistake in one leaves its earlier output untouched and does not
+keep the others from being built. Specs that are up to date are recognised without importing any stage.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import opgen
+from opgen import pipeline
+from opgen.diagnostics.model import Bag, Diagnostic, Severity
+from opgen.pipeline import OPTIONS, SpecFile, Stage
+from opgen.write.cache import build_key, is_fresh, remember
+from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
+from opgen.write.diff import unified
+from opgen.write.manifest import Manifest
+from opgen.write.paths import MANIFEST, OutsideError, spec_label
+from opgen.write.writer import commit
+
+PathLike = str | os.PathLike[str]
+SHARED = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build did, or with `check` would do. `fresh` are operators that needed no look."""
+
+    out: Path
+    changes: tuple[Change, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    ops: tuple[str, ...]
+    fresh: tuple[str, ...]
+
+    @property
+    def drift(self) -> tuple[Change, ...]:
+        """The files that are not as the specs give them."""
+        return tuple(c for c in self.changes if c.status is not Status.UNCHANGED)
+
+    @property
+    def failed(self) -> bool:
+        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one build."""
+
+    out: Path
+    check: bool
+    force: bool
+    bag: Bag = field(default_factory=Bag)
+    changes: list[Change] = field(default_factory=list)
+    ops: dict[str, str] = field(default_factory=dict)  # label of the spec → operator
+    fresh: list[str] = field(default_factory=list)
+
+
+def build(
+    paths: PathLike | Sequence[PathLike] = "specs",
+    out: PathLike = "generated",
+    *,
+    check: bool = False,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> BuildResult:
+    """Generate the operators of specs and folders of specs into `out`.
+
+    `check` writes nothing; `force` overwrites files that were edited by hand; `progress` is told the name of each
+    spec that has to be generated.
+    """
+    given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    run = _Run(Path(out), check, force)
+    rendered: list[tuple[SpecFile, Unit]] = []
+    for path in _specs(given, run.bag):
+        spec = pipeline.read(path, run.bag)
+        if spec is None:
+            continue
+        op = is_fresh(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS))
+        if op is None:
+            progress(spec.label)
+            unit = _render(spec, run)
+            if unit is not None and _claim(run, spec.label, unit.folder):
+                rendered.append((spec, unit))
+        elif _claim(run, spec.label, op):
+            run.fresh.append(op)
+    _write_all(run, rendered)
+    _remove_orphans(run, given)
+    return BuildResult(run.out, tuple(run.changes), run.bag.items, tuple(run.ops.values()), tuple(run.fresh))
+
+
+def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
+    """The spec files that are meant, each once, in order."""
+    seen: dict[Path, None] = {}
+    for path in paths:
+        if not path.is_dir():
+            seen.setdefault(path)
+            continue
+        found = sorted(p for p in path.rglob("*") if p.suffix in (".yaml", ".yml") and p.is_file())
+        if not found:
+            bag.error("OPG507", f"no spec in {path}", None, hints=["a spec is a file that ends in .yaml"])
+        seen.update(dict.fromkeys(found))
+    return iter(seen)
+
+
+def _render(spec: SpecFile, run: _Run) -> Unit | None:
+    made = pipeline.run(spec, Stage.FILES)
+    for diagnostic in made.diagnostics:
+        run.bag.add(diagnostic)
+    if made.files is None or made.operator is None:
+        return None
+    files = {f.path: f.text for f in made.files}
+    return Unit(made.operator.name, files, spec.label, spec.sha256, OPTIONS)
+
+
+def _claim(run: _Run, label: str, op: str) -> bool:
+    """Give the name of an operator to the spec that comes first."""
+    for other, taken in run.ops.items():
+        if taken == op:
+            message = f"{label} and {other} both define the operator '{op}'"
+            run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
+            return False
+    run.ops[label] = op
+    return True
+
+
+def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
+    """Write the files all operators share, then the operators."""
+    if not rendered or not _write(run, Unit(SHARED, {f.path: f.text for f in pipeline.shared_files()})):
+        return
+    for spec, unit in rendered:
+        if _write(run, unit) and not run.check:
+            remember(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS), unit.folder)
+
+
+def _write(run: _Run, unit: Unit) -> bool:
+    """Bring one folder up to date, all of it or nothing."""
+    try:
+        changes = compare(run.out, unit, opgen.__version__)
+        run.changes += changes
+        if not run.force and any(c.status is Status.EDITED for c in changes):
+            _report_edits(run, changes)
+            return False
+        if not run.check:
+            commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
+    except OutsideError as e:
+        run.bag.error("OPG504", f"'{e}' would leave the output folder {run.out}", None)
+        return False
+    except OSError as e:
+        where = e.filename or run.out
+        run.bag.error("OPG506", f"cannot write {where}: {e.strerror or e}", None)
+        return False
+    return True
+
+
+def _report_edits(run: _Run, changes: Sequence[Change]) -> None:
+    for change in changes:
+        if change.status is Status.EDITED:
+            run.bag.error(
+                "OPG503",
+                f"{run.out / change.path} was edited by hand",
+                None,
+                notes=[unified(change, str(run.out)).rstrip("\n")],
+                hints=[
+                    "keep the edit by moving it into the spec, or copy the file elsewhere",
+                    "opgen build --force overwrites it",
+                ],
+            )
+
+
+def _remove_orphans(run: _Run, paths: Sequence[Path]) -> None:
+    """Remove the folders of operators whose spec is gone from a folder that was built, or has another `op:` now."""
+    folders = [f for p in paths if p.is_dir() and (f := spec_label(p / "_").removesuffix("_"))]
+    for op, manifest in _generated(run.out):
+        built = run.ops.get(manifest.spec)
+        renamed = built is not None and built != op
+        deleted = built is None and any(manifest.spec.startswith(f) for f in folders) and _is_gone(manifest.spec, paths)
+        if op in run.ops.values() or not (renamed or deleted):
+            continue
+        changes = removal(run.out, op)
+        run.changes += changes
+        if not run.force and any(c.status is Status.EDITED for c in changes):
+            _report_edits(run, changes)
+        elif not run.check:
+            commit(run.out, changes, folder=op, pending=Unit(op, {}).pending, force=run.force)
+
+
+def _generated(out: Path) -> Iterator[tuple[str, Manifest]]:
+    """The folders of operators in the output folder."""
+    for path in sorted(out.glob(f"*/{MANIFEST}")):
+        manifest = None if path.parent.is_symlink() else read_manifest(out, path.parent.name)
+        if manifest is not None and manifest.spec:
+            yield path.parent.name, manifest
+
+
+def _is_gone(label: str, paths: Sequence[Path]) -> bool:
+    """True where no file of the folders that were built has this label."""
+    name = Path(label).name
+    return not any(spec_label(p) == label for folder in paths if folder.is_dir() for p in folder.rglob(name))

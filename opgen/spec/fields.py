@@ -1,0 +1,82 @@
+"""Field types of the spec model: each pairs a Python type with the converter from YAML nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema, model_validator
+
+from opgen.diagnostics.model import Span
+from opgen.spec import entries, leaves
+from opgen.spec.formula import Formula, Word
+from opgen.spec.nodes import Mapping, Scalar, Sequence
+
+_STRING = WithJsonSchema({"type": "string"})
+
+Text = Annotated[str, PlainValidator(leaves.text), _STRING]
+Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool) else leaves.flag(node))]
+Place = Annotated[Span, PlainValidator(lambda span: span), WithJsonSchema({})]
+RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula), _STRING]
+OptionalFormula = RequiredFormula | None
+Block = Annotated[Formula, PlainValidator(entries.block), _STRING]
+OptionalBlock = Block | None
+Name = Annotated[Word, PlainValidator(leaves.name), _STRING]
+OptionalName = Name | None
+OpName = Annotated[Word, PlainValidator(leaves.op_name), _STRING]
+DimName = Annotated[Word, PlainValidator(leaves.dim_name), _STRING]
+ClassName = Annotated[Word, PlainValidator(leaves.class_name), _STRING]
+DottedPath = Annotated[Word, PlainValidator(leaves.dotted), _STRING] | None
+Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims"))]
+Dtype = Annotated[
+    Literal["float", "int", "bool"], PlainValidator(leaves.one_of("float", "int", "bool", later=("complex",)))
+]
+OptionalDtype = Dtype | None
+ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
+Length = Annotated[int | None, PlainValidator(lambda length: length)]
+Choice = Annotated[Word, PlainValidator(leaves.name), _STRING]
+Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices"))]
+Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default), _STRING]
+Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node)), _STRING]
+Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
+Externs = Annotated[
+    tuple[tuple[str, str], ...], BeforeValidator(leaves.not_yet("functions from elsewhere (`extern`) are"))
+]
+WordMap = Annotated[dict[DimName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
+Initialisers = Annotated[
+    tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
+]
+Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
+ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
+Sizes = Annotated[
+    dict[DimName, Annotated[int, PlainValidator(leaves.size)]], BeforeValidator(entries.mapping("dim to size"))
+]
+Case = Annotated[dict[str, Any], PlainValidator(leaves.case)]
+Cases = Annotated[tuple[Case, ...], BeforeValidator(entries.listing("cases"))]
+FloatDtype = Annotated[str, PlainValidator(leaves.one_of("float64", "float32", "float16", "bfloat16"))]
+Tolerances = Annotated[
+    dict[FloatDtype, Annotated[float, PlainValidator(leaves.tolerance)]],
+    BeforeValidator(entries.mapping("dtype to tolerance")),
+]
+
+
+class Entry(BaseModel):
+    """Base of every model: frozen, closed, and opened from a mapping node."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _open(cls, data: Any) -> Any:
+        match data:
+            case Mapping() if any(info.validation_alias == entries.NAME for info in cls.model_fields.values()):
+                raise leaves.expected("a name", data)  # an item of a list of names
+            case Mapping():
+                return entries.Fields(data, entries.written(data))
+            case Scalar(value=None):
+                return entries.Fields(data, {})
+            case Sequence(key=Word() as key):
+                raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: {data.span.text}}}`")
+            case Scalar() | Sequence():
+                raise leaves.expected("a mapping of fields", data)
+            case _:
+                return data

@@ -1,0 +1,208 @@
+"""Leaves of a spec: how a YAML node becomes a name, a flag, a formula, …, or a mistake in plain words.
+
+Converters take nodes (`opgen.spec.nodes`) and raise what `refused` makes, which carries code, place and hints for
+`opgen.spec.load` to turn into a diagnostic.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from pydantic_core import PydanticCustomError
+
+from opgen.diagnostics.suggest import closest, listed
+from opgen.spec.formula import Formula, Word
+from opgen.spec.nodes import Mapping, Node, Scalar, Sequence, Value
+from opgen.spec.offsets import formula_of
+
+SNAKE = re.compile(r"[a-z_][a-z0-9_]*")
+OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
+CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_TRUTH = {"true": True, "false": False}
+_YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def refused(
+    code: str,
+    message: str,
+    node: Node | None = None,
+    *,
+    label: str = "",
+    hints: tuple[str, ...] = (),
+    meant: Node | None = None,
+) -> PydanticCustomError:
+    """The error to raise.
+
+    `node` is given where the offender is not the value handed to the converter; `meant` is what the value most likely
+    stands for, so that the rest of the spec can still be looked at.
+    """
+    context = {"code": code, "message": message, "node": node, "label": label, "hints": hints, "meant": meant}
+    return PydanticCustomError("opgen", "{message}", context)
+
+
+def expected(
+    what: str, found: object, *hints: str, node: Node | None = None, meant: Node | None = None
+) -> PydanticCustomError:
+    kind = found.kind if isinstance(found, Scalar | Sequence | Mapping) else repr(found)
+    message, label = f"expected {what}, found {kind}", f"expected {what}"
+    return refused("OPG112", message, node, label=label, hints=hints, meant=meant)
+
+
+def respelt(node: Scalar, text: str) -> Scalar:
+    """The same scalar as if it had been written `text`."""
+    return replace(node, text=text, value=_TRUTH.get(text, text))
+
+
+def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
+    """One value where a list is expected."""
+    if not isinstance(node, Scalar) or not node.text:
+        return expected(what, node, *hints)
+    return expected(what, node, f"write `[{node.text}]`", meant=Sequence((node,), node.span, node.key))
+
+
+def not_yet(what: str) -> Callable[[object], NoReturn]:
+    def refuse(_: object) -> NoReturn:
+        raise refused("OPG118", f"{what} not supported yet", label="not supported yet")
+
+    return refuse
+
+
+def text(node: object) -> str:
+    if not isinstance(node, Scalar):
+        raise expected("text", node)
+    return node.text.strip()
+
+
+def flag(node: object) -> bool:
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    if isinstance(node, Scalar) and (meant := _YES_NO.get(node.text.lower()) or closest(node.text, _TRUTH)):
+        raise expected("`true` or `false`", node, f"did you mean `{meant}`?", meant=respelt(node, meant))
+    raise expected("`true` or `false`", node)
+
+
+def formula(node: object) -> Formula:
+    match node:
+        case Formula():
+            return node
+        case Scalar(value=None):
+            raise expected("a formula", node)
+        case Scalar(style=">"):
+            raise refused(
+                "OPG105",
+                "a formula cannot stand in a folded block",
+                label="`>` joins lines, so that statements run together",
+                hints=("write `|` instead of `>`",),
+            )
+        case Scalar():
+            return formula_of(node)
+        case Sequence() | Mapping():
+            opening = "[" if isinstance(node, Sequence) else "{"
+            raise expected("a formula", node, f"a formula that begins with `{opening}` needs quotes")
+        case _:
+            raise expected("a formula", node)
+
+
+def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
+    if not isinstance(node, Scalar) or node.value is None:
+        raise expected(what, node)
+    name = node.text
+    if not pattern.fullmatch(name):
+        better = spelt(name)
+        hints = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
+    if keyword.iskeyword(name):
+        label = f"`{name}` is a keyword of Python"
+        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
+    return Word(name, node.span)
+
+
+def shortened(value: str) -> str:
+    flat = " ".join(value.split())
+    return flat if len(flat) <= 40 else flat[:37] + "…"
+
+
+def snake(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower()).strip("_")
+
+
+def camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def name(node: object) -> Word:
+    return word(node, SNAKE, "a snake_case name", snake)
+
+
+def op_name(node: object) -> Word:
+    return word(node, OPERATOR, "a snake_case name", snake)
+
+
+def dim_name(node: object) -> Word:
+    return word(node, CAMEL, "the name of a dim (a capital first)", camel)
+
+
+def class_name(node: object) -> Word:
+    return word(node, CAMEL, "a CamelCase class name", camel)
+
+
+def dotted(node: object) -> Word:
+    return word(node, DOTTED, "a dotted path such as `package.function`", str.strip)
+
+
+def one_of(*allowed: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
+    def choose(node: object) -> str:
+        what = listed(allowed)
+        if not isinstance(node, Scalar):
+            raise expected(what, node)
+        if node.text in later:
+            raise refused("OPG118", f"`{node.text}` is not supported yet", label="not supported yet")
+        if node.text not in allowed:
+            guess = closest(node.text, allowed)
+            meant = respelt(node, guess) if guess else None
+            hints = (f"did you mean `{guess}`?",) if guess else ()
+            message, label = f"expected {what}, found {node.kind}", f"expected {what}"
+            raise refused("OPG114", message, label=label, hints=hints, meant=meant)
+        return node.text
+
+    return choose
+
+
+def size(node: object) -> int:
+    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int):
+        raise expected("an integer", node)
+    if node.value < 0:
+        raise refused("OPG112", "a size cannot be negative", label="negative")
+    return node.value
+
+
+def tolerance(node: object) -> float:
+    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
+        raise expected("a number", node)
+    if not 0 <= node.value < float("inf"):
+        raise refused("OPG112", "a tolerance is a number from 0 upwards", label="out of range")
+    return float(node.value)
+
+
+def plain(node: object) -> Value | list[Any] | dict[str, Any]:
+    """Free data, as YAML gives it."""
+    match node:
+        case Scalar():
+            return node.value
+        case Sequence():
+            return [plain(item) for item in node.items]
+        case Mapping():
+            return {key.text: plain(value) for key, value in node.entries}
+        case _:
+            raise expected("a value", node)
+
+
+def case(node: object) -> Any:
+    if not isinstance(node, Mapping):
+        raise expected("a mapping of names to values", node)
+    return plain(node)

@@ -1,0 +1,139 @@
+"""Compare one rendered folder with what is on disk; the result says what writing it would change, and touches nothing.
+
+In: a `Unit` (all files of one generated folder, as text) and the output folder. Out: one `Change` for each file. A
+file whose content is neither new nor recorded as ours is `EDITED`: somebody's work, never overwritten unasked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from opgen.write.manifest import Manifest, loads, sha256
+from opgen.write.paths import CACHE, MANIFEST, inside
+
+
+class Status(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    EDITED = "edited by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one file. `path` is relative to the output folder; None stands for no file."""
+
+    path: str
+    status: Status
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """All generated files of one folder (`""` is the output folder itself), with names relative to it."""
+
+    folder: str
+    files: Mapping[str, str]
+    spec: str = ""
+    spec_sha256: str = ""
+    options: Mapping[str, str] | None = None
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}" if self.folder else name
+
+    @property
+    def pending(self) -> str:
+        """The journal of a write in progress: with it, a run that was cut short does not look like a hand edit."""
+        return f"{CACHE}/pending/{self.folder or 'shared'}.json"
+
+    def manifest(self, version: str) -> Manifest:
+        hashes = {name: sha256(text.encode()) for name, text in self.files.items()}
+        return Manifest(version, self.spec, self.spec_sha256, self.options or {}, hashes)
+
+
+def compare(out: Path, unit: Unit, version: str) -> tuple[Change, ...]:
+    """The changes that would bring the folder of `unit` up to date, the manifest's last."""
+    recorded = read_manifest(out, unit.folder)
+    owned = _owned(out, unit, recorded)
+    changes = [_change(out, unit.path(name), text, owned.get(name, ())) for name, text in sorted(unit.files.items())]
+    gone = sorted(name for name in owned if name not in unit.files)
+    changes += [c for name in gone if (c := _change(out, unit.path(name), None, owned[name])) is not None]
+    return (*(c for c in changes if c is not None), _manifest_change(out, unit, version, recorded))
+
+
+def removal(out: Path, folder: str) -> tuple[Change, ...]:
+    """The changes that remove a generated folder whose spec is gone."""
+    recorded = read_manifest(out, folder)
+    if recorded is None:
+        return ()
+    names = sorted(recorded.files)
+    found = [_change(out, f"{folder}/{name}", None, (recorded.files[name],)) for name in names]
+    manifest = inside(out, f"{folder}/{MANIFEST}")
+    last = Change(f"{folder}/{MANIFEST}", Status.REMOVED, _text(manifest), None)
+    return (*(c for c in found if c is not None), last)
+
+
+def read_manifest(out: Path, folder: str) -> Manifest | None:
+    text = _text(inside(out, f"{folder}/{MANIFEST}" if folder else MANIFEST))
+    return None if text is None else loads(text)
+
+
+def _owned(out: Path, unit: Unit, recorded: Manifest | None) -> dict[str, tuple[str, ...]]:
+    """For each name, the hashes of the contents that are known to be ours."""
+    owned: dict[str, tuple[str, ...]] = {}
+    for table in (recorded.files if recorded else {}, _journal(out, unit)):
+        for name, digest in table.items():
+            if name != MANIFEST:
+                owned[name] = (*owned.get(name, ()), digest)
+    return owned
+
+
+def _journal(out: Path, unit: Unit) -> dict[str, str]:
+    text = _text(inside(out, unit.pending))
+    try:
+        raw = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return {k: v for k, v in raw.items() if isinstance(v, str)} if isinstance(raw, dict) else {}
+
+
+def _change(out: Path, path: str, after: str | None, owned: tuple[str, ...]) -> Change | None:
+    target = inside(out, path)
+    data = _bytes(target)
+    if data is None:
+        return None if after is None else Change(path, Status.CREATED, None, after)
+    before = data.decode(errors="replace")
+    if after is not None and data == after.encode():
+        return Change(path, Status.UNCHANGED, before, after)
+    if sha256(data) not in owned:
+        return Change(path, Status.EDITED, before, after)
+    return Change(path, Status.REMOVED if after is None else Status.UPDATED, before, after)
+
+
+def _manifest_change(out: Path, unit: Unit, version: str, recorded: Manifest | None) -> Change:
+    """A manifest is a record, not anyone's work: it is brought up to date without asking."""
+    path = unit.path(MANIFEST)
+    new = unit.manifest(version)
+    before, after = _text(inside(out, path)), new.dumps()
+    if before is None:
+        return Change(path, Status.CREATED, None, after)
+    same = recorded is not None and recorded.differs_only_in_version(new) and before == recorded.dumps()
+    return Change(path, Status.UNCHANGED if same else Status.UPDATED, before, after)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _text(path: Path) -> str | None:
+    data = _bytes(path)
+    return None if data is None else data.decode(errors="replace")

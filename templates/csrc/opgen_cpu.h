@@ -1,0 +1,234 @@
+// The CPU runtime of the generated kernels: no torch header, so that a kernel file compiles in a moment and once per
+// instruction set. A kernel file describes what happens at a point; the loops, which hand out neighbouring points as
+// contiguous runs that the compiler can vectorise, are here.
+#pragma once
+
+#include "opgen_abi.h"
+#include "opgen_cpu_types.h"
+
+// What the host lends a CPU kernel besides the call: threads, and a place to report a position out of range.
+struct OpgenHost {
+  void (*parallel)(int64_t count, int64_t grain, void (*range)(int64_t begin, int64_t end, void* body), void* body);
+  int64_t bad_tensor;  // number of the tensor in the call, -1 while all is well
+  int64_t bad_axis;
+  int64_t bad_index;
+  int64_t bad_size;
+};
+
+typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+constexpr int64_t block = 256;    // points per run
+constexpr int max_dims = 16;      // dims of one nest of loops after merging
+constexpr int64_t grain = 16384;  // elements worth a thread
+
+#define OPGEN_FLATTEN __attribute__((flatten))
+#define OPGEN_INLINE __attribute__((always_inline)) inline
+
+// An argument of a call; strides along its declared positions, and along the batch of the operator.
+template <typename T>
+struct Tensor {
+  T* data;
+  const OpgenTensor& source;
+  int64_t batch_at;
+  int64_t batch_rank;
+
+  Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
+      : data(static_cast<T*>(call.tensors[number].data)),
+        source(call.tensors[number]),
+        batch_at(batch_at),
+        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)) {}
+
+  int64_t stride(int64_t position) const {
+    return source.strides[batch_at < 0 || position < batch_at ? position : position + batch_rank - 1];
+  }
+  // The stride along dim `d` of the batch of the call; 0 where this tensor broadcasts.
+  int64_t batch_stride(const OpgenCall& call, int64_t d) const {
+    const int64_t own = d - (call.batch_ndim - batch_rank);
+    return batch_at < 0 || own < 0 || source.sizes[batch_at + own] == 1 ? 0 : source.strides[batch_at + own];
+  }
+};
+
+// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
+template <int Accesses>
+struct Run {
+  int64_t size;
+  int64_t at[Accesses];
+  int64_t step[Accesses];
+  int64_t index[max_dims];  // of each merged dim at the first point
+};
+
+// Nested loops with the strides of every access of a kernel, neighbouring dims merged where all accesses allow.
+template <int Accesses>
+struct Loops {
+  int rank = 0;
+  int64_t count = 1;
+  int64_t sizes[max_dims];
+  int64_t steps[max_dims][Accesses];
+  bool fixed[max_dims];
+  int dim_of[max_dims];  // of the n-th loop whose index is used as a number
+  int numbered = 0;
+
+  void dim(int64_t size, const int64_t (&step)[Accesses], bool is_fixed = false) {
+    count *= size;
+    if (is_fixed) dim_of[numbered++] = rank;
+    if (size == 1 && !is_fixed) return;
+    bool merges = rank > 0 && !is_fixed && !fixed[rank - 1];
+    for (int a = 0; a < Accesses && merges; ++a) merges = steps[rank - 1][a] == step[a] * size;
+    if (!merges) {
+      sizes[rank] = 1;
+      fixed[rank++] = is_fixed;
+    }
+    sizes[rank - 1] *= size;
+    for (int a = 0; a < Accesses; ++a) steps[rank - 1][a] = step[a];
+  }
+  template <typename... T>
+  void batch(const OpgenCall& call, const T*... tensors) {
+    for (int64_t d = 0; d < call.batch_ndim; ++d) {
+      dim(call.batch[d], {(tensors == nullptr ? 0 : stride_of(call, tensors, d))...});
+    }
+  }
+  template <typename T>
+  static int64_t stride_of(const OpgenCall& call, const Tensor<T>* tensor, int64_t d) {
+    return tensor->batch_stride(call, d);
+  }
+
+  // Hands out the points [begin, end) as runs of at most Size points, on top of where the accesses already stand.
+  template <int64_t Size, typename Body>
+  OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
+    if (begin >= end) return;
+    Run<Accesses> run;
+    int64_t first = begin;
+    for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
+    for (int d = rank - 1; d >= 0; --d) {
+      run.index[d] = first % sizes[d];
+      first /= sizes[d];
+      for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
+    }
+    const int last = rank - 1;
+    for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
+    for (int64_t i = begin; i < end; i += run.size) {
+      run.size = end - i < Size ? end - i : Size;
+      if (rank > 0 && sizes[last] - run.index[last] < run.size) run.size = sizes[last] - run.index[last];
+      body(run);
+      if (rank == 0) continue;
+      run.index[last] += run.size;
+      for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
+      for (int d = last; d > 0 && run.index[d] == sizes[d]; --d) {
+        run.index[d] = 0;
+        ++run.index[d - 1];
+        for (int a = 0; a < Accesses; ++a) run.at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
+      }
+    }
+  }
+
+  // The index of the n-th numbered loop at point i of a run.
+  int64_t index(const Run<Accesses>& run, int number, int64_t i) const {
+    const int d = dim_of[number];
+    return run.index[d] + (d == rank - 1 ? i : 0);
+  }
+};
+
+template <typename Body>
+void range_of(int64_t begin, int64_t end, void* body) {
+  (*static_cast<const Body*>(body))(begin, end);
+}
+
+// Shares points out among threads; `work` is what one point costs in elements.
+template <typename Body>
+void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& body) {
+  if (count <= 0) return;
+  const int64_t least = work >= grain ? 1 : grain / (work < 1 ? 1 : work);
+  if (count <= least) {
+    body(int64_t{0}, count);
+  } else {
+    host.parallel(count, least, range_of<Body>, const_cast<void*>(static_cast<const void*>(&body)));
+  }
+}
+
+// Calls body(i) for a run of points.
+template <typename Body>
+OPGEN_FLATTEN inline void each(int64_t size, const Body& body) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < size; ++i) body(i);
+}
+
+// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own.
+template <int Lanes, typename Body>
+OPGEN_FLATTEN inline void lanes(int64_t size, const Body& body) {
+  int64_t i = 0;
+  for (; i + Lanes <= size; i += Lanes) {
+#pragma GCC ivdep
+    for (int lane = 0; lane < Lanes; ++lane) body(i + lane, lane);
+  }
+  for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
+}
+
+// What a run reads: in place where it is contiguous, else gathered into a buffer first.
+template <typename T>
+struct Source {
+  const T* from;
+  alignas(64) T buffer[block];
+
+  template <typename U>
+  OPGEN_INLINE Source(const Tensor<U>& tensor, int64_t at, int64_t step, int64_t size) : from(tensor.data + at) {
+    if (step == 1) return;
+    for (int64_t i = 0; i < size; ++i) buffer[i] = from[i * step];
+    from = buffer;
+  }
+  OPGEN_INLINE math_t<T> operator[](int64_t i) const { return widen(from[i]); }
+};
+
+// Where a run stores: in place, or into a buffer that is scattered at the end.
+template <typename T>
+struct Sink {
+  T* to;
+  T* begin;
+  int64_t step;
+  int64_t size;
+  alignas(64) T buffer[block];
+
+  OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : to(tensor.data + at), begin(step == 1 ? to : buffer), step(step), size(size) {}
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  OPGEN_INLINE ~Sink() {
+    if (step == 1) return;
+    for (int64_t i = 0; i < size; ++i) to[i * step] = begin[i];
+  }
+  template <typename V>
+  OPGEN_INLINE void set(int64_t i, V value) {
+    narrow(static_cast<math_t<T>>(value), &begin[i]);
+  }
+};
+
+template <typename T, typename V>
+OPGEN_INLINE void store(const Tensor<T>& tensor, int64_t at, V value) {
+  narrow(static_cast<math_t<T>>(value), &tensor.data[at]);
+}
+template <typename T>
+OPGEN_INLINE math_t<T> load(const Tensor<T>& tensor, int64_t at) {
+  return widen(tensor.data[at]);
+}
+
+// Whether a position read from data lies inside; the first that does not is reported and read as zero.
+inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
+  if (index >= 0 && index < size) return true;
+  int64_t none = -1;
+  if (__atomic_compare_exchange_n(&host.bad_tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    host.bad_axis = axis;
+    host.bad_index = index;
+    host.bad_size = size;
+  }
+  return false;
+}
+inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
+
+inline int status(const OpgenHost& host) { return host.bad_tensor < 0 ? OPGEN_OK : OPGEN_BAD_INDEX; }
+
+}  // namespace OPGEN_ISA
+}  // namespace rt
+
+#include "opgen_cpu_fold.h"

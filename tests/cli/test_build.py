@@ -1,0 +1,188 @@
+"""What `opgen build` says, writes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen import pipeline
+
+Opgen = Callable[..., tuple[int, str, str]]
+
+
+def tree(out: Path) -> dict[str, tuple[bytes, int]]:
+    return {p.as_posix(): (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(out.rglob("*")) if p.is_file()}
+
+
+def test_build_names_what_it_creates(project: Path, opgen: Opgen) -> None:
+    code, out, err = opgen("build")
+    assert code == 0
+    assert "created   generated/one/function.py" in out
+    assert "2 operators in generated" in err
+    assert (project / "generated/two/function.py").read_text() == "x = 2\n"
+
+
+def test_second_build_writes_and_generates_nothing(
+    project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opgen("build")
+    before = tree(project)
+    monkeypatch.setattr(pipeline, "run", lambda *_: pytest.fail("generated again"))
+    code, out, err = opgen("build")
+    assert (code, out) == (0, "")
+    assert "up to date" in err
+    assert tree(project) == before
+
+
+def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    before = {k: v for k, v in tree(project).items() if ".opgen_cache" not in k}
+    for path in (project / "generated/.opgen_cache").glob("*.json"):
+        path.unlink()
+    assert opgen("build")[:2] == (0, "")
+    assert {k: v for k, v in tree(project).items() if ".opgen_cache" not in k} == before
+
+
+def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    assert opgen("build", "--check")[:2] == (0, "")
+
+
+@pytest.mark.parametrize("with_cache", [True, False])
+@pytest.mark.parametrize("target", ["one/function.py", "one/manifest.json", "__init__.py", "manifest.json"])
+@pytest.mark.parametrize("how", ["edit", "remove"])
+def test_check_names_a_generated_file_that_differs(
+    project: Path, opgen: Opgen, target: str, how: str, with_cache: bool
+) -> None:
+    opgen("build")
+    path = project / "generated" / target
+    if how == "edit":
+        path.write_bytes(path.read_bytes() + b"# mine\n")
+    else:
+        path.unlink()
+    if not with_cache:
+        for record in (project / "generated/.opgen_cache").glob("*.json"):
+            record.unlink()
+    before = tree(project)
+    code, out, _ = opgen("build", "--check")
+    assert code == 1
+    assert f"generated/{target}" in out
+    assert tree(project) == before
+
+
+def test_check_names_what_a_changed_spec_changes(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").write_text("one\nx = 11\n")
+    code, out, _ = opgen("build", "--check", "specs")
+    assert code == 1
+    assert "updated   generated/one/function.py" in out
+    assert "two" not in out
+    assert (project / "generated/one/function.py").read_text() == "x = 1\n"
+
+
+def test_diff_prints_the_difference(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").write_text("one\nx = 11\n")
+    code, out, _ = opgen("build", "--diff")
+    assert code == 1
+    assert "-x = 1\n+x = 11\n" in out
+
+
+def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    edited = project / "generated/one/function.py"
+    edited.write_text("x = 1  # better\n")
+    (project / "specs/one.yaml").write_text("one\nx = 11\n")
+    (project / "specs/two.yaml").write_text("two\nx = 22\n")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "OPG503" in err
+    assert "-x = 1  # better" in err
+    assert "--force" in err
+    assert edited.read_text() == "x = 1  # better\n"
+    assert "x = 1\n" not in (project / "generated/two/function.py").read_text()
+    assert opgen("build", "--force")[0] == 0
+    assert edited.read_text() == "x = 11\n"
+
+
+def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").write_text("one\nwrong\n")
+    (project / "specs/two.yaml").write_text("two\nx = 22\n")
+    code, out, err = opgen("build")
+    assert code == 1
+    assert "specs/one.yaml:2:1" in err
+    assert "OPG201" in err
+    assert "Traceback" not in err
+    assert "one" not in out
+    assert (project / "generated/one/function.py").read_text() == "x = 1\n"
+    assert (project / "generated/two/function.py").read_text() == "x = 22\n"
+
+
+def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").unlink()
+    (project / "specs/two.yaml").write_text("zwei\nx = 2\n")
+    code, out, _ = opgen("build", "--check")
+    assert code == 1
+    assert "removed   generated/one/function.py" in out
+    assert opgen("build")[0] == 0
+    assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == [".opgen_cache", "zwei"]
+
+
+def test_moved_spec_keeps_its_operator(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").rename(project / "specs/uno.yaml")
+    code, out, _ = opgen("build")
+    assert code == 0
+    assert "removed" not in out
+    assert (project / "generated/one/function.py").exists()
+
+
+def test_one_spec_leaves_the_others_alone(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/two.yaml").unlink()
+    assert opgen("build", "specs/one.yaml")[0] == 0
+    assert (project / "generated/two/function.py").exists()
+
+
+def test_two_specs_for_one_operator(project: Path, opgen: Opgen) -> None:
+    (project / "specs/two.yaml").write_text("one\nx = 2\n")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "OPG505" in err
+    assert (project / "generated/one/function.py").read_text() == "x = 1\n"
+
+
+def test_missing_spec_and_empty_folder(project: Path, opgen: Opgen) -> None:
+    (project / "empty").mkdir()
+    code, _, err = opgen("build", "nowhere.yaml", "empty")
+    assert code == 1
+    assert "OPG501" in err
+    assert "OPG507" in err
+
+
+def test_output_that_is_a_link_elsewhere_is_refused(project: Path, opgen: Opgen) -> None:
+    (project / "elsewhere").mkdir()
+    (project / "generated").mkdir()
+    (project / "generated/one").symlink_to(project / "elsewhere")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "OPG504" in err
+    assert not list((project / "elsewhere").iterdir())
+
+
+def test_output_that_cannot_be_written(project: Path, opgen: Opgen) -> None:
+    (project / "generated").write_text("a file")
+    code, _, err = opgen("build")
+    assert code in (1, 2)
+    assert "Traceback" not in err
+    assert (project / "generated").read_text() == "a file"
+
+
+def test_files_are_the_same_from_another_folder(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    opgen("build")
+    monkeypatch.chdir(project / "specs")
+    assert opgen("build", "one.yaml", "--out", "../generated", "--check")[:2] == (0, "")

@@ -1,0 +1,81 @@
+"""Exit codes, streams and colours of the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen import pipeline
+from opgen.cli import run
+
+Opgen = Callable[..., tuple[int, str, str]]
+
+
+def test_help_names_every_command(opgen: Opgen) -> None:
+    code, out, _ = opgen("--help")
+    assert code == 0
+    assert all(name in out for name in ("build", "compile", "show", "test"))
+
+
+@pytest.mark.parametrize("name", ["build", "compile", "show", "test"])
+def test_every_command_has_help(opgen: Opgen, name: str) -> None:
+    code, out, _ = opgen(name, "--help")
+    assert code == 0
+    assert f"Usage: opgen {name}" in out
+
+
+def test_version(opgen: Opgen) -> None:
+    assert opgen("--version")[:2] == (0, "opgen 0.1.0\n")
+
+
+def test_wrong_usage_is_2(opgen: Opgen) -> None:
+    assert opgen("build", "--chekc")[0] == 2
+    code, _, err = opgen("biuld")
+    assert code == 2
+    assert "did you mean build?" in err
+
+
+def test_interruption_is_130(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "run", interrupted)
+    assert opgen("build")[0] == 130
+
+
+def test_bug_is_2_with_the_stack_on_request(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(pipeline, "run", broken)
+    code, out, err = opgen("build")
+    assert (code, out) == (2, "")
+    assert "internal error" in err
+    assert "Traceback" not in err
+    assert "Traceback" in opgen("--traceback", "build")[2]
+
+
+@pytest.mark.usefixtures("project")
+def test_colour_only_where_it_is_wanted(opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" not in opgen("build", "-v")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in opgen("build", "--force", "--out", "other")[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in opgen("build", "--out", "third")[1]
+
+
+def test_reader_that_goes_away_is_no_traceback(project: Path) -> None:
+    script = "import sys; from opgen.cli import run; sys.exit(run(['--help']))"
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.close()
+    _, err = child.communicate(timeout=60)
+    assert b"Traceback" not in err
+
+
+def test_run_is_reentrant() -> None:
+    assert run(["--version"]) == run(["--version"]) == 0

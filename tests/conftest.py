@@ -1,0 +1,35 @@
+"""Fixtures that several test folders share."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def build_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """Build the spec in a string into a folder of its own and import the generated package."""
+    from opgen import build
+
+    folder = tmp_path / f"built_{next(_numbers)}"
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def make(text: str) -> ModuleType:
+        name = text.split("op:", 1)[1].split()[0]
+        spec = tmp_path / f"{name}.yaml"
+        spec.write_text(text)
+        result = build(spec, folder)
+        assert not result.failed, result.diagnostics
+        return importlib.import_module(f"{folder.name}.{name}")
+
+    yield make
+    for loaded in [m for m in sys.modules if m.split(".")[0] == folder.name]:
+        del sys.modules[loaded]

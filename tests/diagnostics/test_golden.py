@@ -1,0 +1,44 @@
+"""Every Markdown file under `golden/` holds a spec and what is reported about it.
+
+`OPGEN_UPDATE=1 pytest tests/diagnostics` writes the reports anew; look at the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics.codes import CATALOGUE
+from opgen.diagnostics.model import Bag, Source
+from opgen.diagnostics.text import render_all
+from opgen.spec.load import load
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = sorted(GOLDEN.glob("*.md"))
+PARTS = re.compile(r"(?P<head>.*?)```yaml\n(?P<spec>.*?)```\n\n```text\n(?P<report>.*?)```\n", re.DOTALL)
+
+
+def report(text: str) -> str:
+    bag = Bag()
+    load(Source("spec.yaml", text), bag)
+    return render_all(bag.items)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_report_is_as_recorded(path: Path) -> None:
+    content = path.read_text(encoding="utf-8")
+    cases = list(PARTS.finditer(content))
+    assert cases, "a golden file holds a yaml block and a text block"
+    fresh = "".join(f"{c['head']}```yaml\n{c['spec']}```\n\n```text\n{report(c['spec'])}```\n" for c in cases)
+    if os.environ.get("OPGEN_UPDATE"):
+        path.write_text(fresh, encoding="utf-8")
+    assert fresh == content
+
+
+def test_every_code_about_fields_is_recorded() -> None:
+    recorded = "".join(path.read_text(encoding="utf-8") for path in FILES)
+    missing = [code for code in CATALOGUE if code.startswith("OPG1") and f"[{code}]" not in recorded]
+    assert missing == ["OPG108"]  # needs a file too large to record

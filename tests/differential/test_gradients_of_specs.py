@@ -1,0 +1,146 @@
+"""Derived programs of the shipped specs against finite differences and each other, all in the interpreter.
+
+No torch and no printed code: what is wrong here is wrong in the calculus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from opgen.diff.adjoint import adjoint
+from opgen.diff.tangent import tangent
+from opgen.emit.samples import InputSample, SampleCase, default_value, sample_cases
+from opgen.ir.interp import Array, run
+from opgen.ir.program import Kind, Program
+from opgen.ir.verify import verify
+
+from .conftest import SPECS, lowered
+
+STEP = 1e-5
+
+
+def cases(path: Path) -> tuple[SampleCase, ...]:
+    low = lowered(path)
+    return sample_cases(low.spec, low.operator, [None] * len(low.operator.variants))
+
+
+def parametrised(only_derived: bool) -> list[object]:
+    """Every case of every spec; those with stated gradients left out where finite differences judge."""
+    chosen = []
+    for path in SPECS:
+        spec = lowered(path).spec
+        stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+        if not (only_derived and stated):
+            chosen += [pytest.param(path, k, id=f"{path.stem}-{c.name}") for k, c in enumerate(cases(path))]
+    return chosen
+
+
+class Call:
+    """One case, ready to be evaluated with changed inputs."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        low = lowered(path)
+        case = cases(path)[number]
+        stated = dict(case.params)
+        defaults = {a.name: default_value(a) for a in low.operator.params}
+        self.params = {k: v for k, v in {**defaults, **stated}.items() if v is not None}
+        self.program = case.variant.program
+        self.arrays = {s.name: s.array() for _, s in case.inputs if s is not None}
+        self.floats = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+
+    def weighted(self, p: Program, arrays: dict[str, Array], salts: dict[str, int]) -> float:
+        """The sum of all float results of a program, each weighted by a fixed sequence."""
+        results = run(p, arrays, self.params)
+        total = 0.0
+        for o in p.outputs:
+            if o.kind is Kind.FLOAT and o.differentiable:
+                weights = weighting(results[o.name], salts.get(o.name, 11)).data
+                total += sum(w * v for w, v in zip(weights, results[o.name].data, strict=True))
+        return total
+
+    def cotangents(self, p: Program, primal: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+        results = run(primal, arrays, self.params)
+        by_value = {o.name: results[o.name] for o in primal.outputs}
+        return {t.name: weighting(by_value[t.of], 11) for t in p.inputs if t.name not in arrays}
+
+
+def weighting(like: Array, salt: int) -> Array:
+    return InputSample("", like.shape, Kind.FLOAT, -1.0, 1.0, salt).array()
+
+
+def differences(f: Callable[[dict[str, Array]], float], arrays: dict[str, Array], name: str) -> list[float]:
+    """Central differences with respect to every element of one input."""
+    slopes = []
+    held = arrays[name]
+    for k in range(len(held.data)):
+        ends = []
+        for step in (STEP, -STEP):
+            moved = list(held.data)
+            moved[k] += step
+            ends.append(f({**arrays, name: Array(held.shape, moved)}))
+        slopes.append((ends[0] - ends[1]) / (2 * STEP))
+    return slopes
+
+
+def close(found: list[float], expected: list[float]) -> bool:
+    return found == pytest.approx(expected, rel=2e-5, abs=2e-6)
+
+
+@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=True))
+def test_adjoint_equals_finite_differences(path: Path, number: int) -> None:
+    call = Call(path, number)
+    backward = verify(adjoint(call.program))
+    given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}
+    found = run(backward, {t.name: given[t.name] for t in backward.inputs}, call.params)
+    for o in backward.outputs:
+        slopes = differences(lambda a: call.weighted(call.program, a, {}), call.arrays, o.of)
+        assert close(found[o.name].data, slopes), o.name
+
+
+@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False))
+def test_tangent_is_the_transpose_of_the_adjoint(path: Path, number: int) -> None:
+    call = Call(path, number)
+    backward, forward = verify(adjoint(call.program)), verify(tangent(call.program))
+    given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}
+    pulled = run(backward, {t.name: given[t.name] for t in backward.inputs}, call.params)
+    moves = {t.name: weighting(call.arrays[t.of], 5) for t in forward.inputs if t.name not in call.arrays}
+    pushed = run(forward, {t.name: {**call.arrays, **moves}[t.name] for t in forward.inputs}, call.params)
+    left = sum(
+        w * v
+        for o in forward.outputs
+        for w, v in zip(weighting(pushed[o.name], 11).data, pushed[o.name].data, strict=True)
+    )
+    right = sum(
+        w * v
+        for o in backward.outputs
+        for w, v in zip(weighting(call.arrays[o.of], 5).data, pulled[o.name].data, strict=True)
+    )
+    assert left == pytest.approx(right, rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False))
+def test_second_order_equals_finite_differences_of_the_gradient(path: Path, number: int) -> None:
+    call = Call(path, number)
+    backward = verify(adjoint(call.program))
+    second = verify(adjoint(backward))
+    given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}
+    given = {t.name: given[t.name] for t in backward.inputs}
+    weights = call.cotangents(second, backward, given)
+    found = run(second, {t.name: {**given, **weights}[t.name] for t in second.inputs}, call.params)
+    for o in second.outputs:
+        slopes = differences(lambda a: call.weighted(backward, a, {}), given, o.of)
+        assert close(found[o.name].data, slopes), o.name
+
+
+def test_differences_would_notice_a_wrong_gradient() -> None:
+    call = Call(next(p for p in SPECS if p.stem == "swiglu"), 0)
+    backward = adjoint(call.program)
+    wrong = replace(backward, outputs=tuple(replace(o, value=backward.outputs[0].value) for o in backward.outputs))
+    given = {**call.arrays, **call.cotangents(wrong, call.program, call.arrays)}
+    found = run(wrong, {t.name: given[t.name] for t in wrong.inputs}, call.params)
+    o = wrong.outputs[1]
+    assert not close(found[o.name].data, differences(lambda a: call.weighted(call.program, a, {}), call.arrays, o.of))

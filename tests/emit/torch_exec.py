@@ -1,0 +1,29 @@
+"""Printed torch functions as callables, for tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from opgen.emit.torch_code import TorchFunction
+
+_RUNTIME = Path(__file__).parents[2] / "templates" / "runtime_math.py.j2"
+
+
+def source(f: TorchFunction) -> str:
+    """The function as the text of a `def`."""
+    body = [f"    {line}" for line in (*f.lines, f"return {', '.join(f.returns)}")]
+    return "\n".join((f"def {f.name}({', '.join(f.arguments)}):", *body)) + "\n"
+
+
+def function(f: TorchFunction) -> Callable[..., Any]:
+    """The function itself."""
+    scope: dict[str, Any] = {"torch": torch, "math": math}
+    exec(compile(_RUNTIME.read_text(encoding="utf-8"), str(_RUNTIME), "exec"), scope)
+    exec(compile(source(f), f"<{f.name}>", "exec"), scope)
+    made: Callable[..., Any] = scope[f.name]
+    return made

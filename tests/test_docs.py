@@ -1,0 +1,46 @@
+"""The language page names all that the tables hold, and links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.reductions import REDUCTIONS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LANGUAGE = (ROOT / "docs/language.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(n for n, row in FUNCTIONS.items() if not row.infix))
+def test_every_function_is_documented(name: str) -> None:
+    assert re.search(rf"`[^`]*\b{name}\b[^`]*`", LANGUAGE)
+
+
+@pytest.mark.parametrize("name", sorted(REDUCTIONS))
+def test_every_reduction_is_documented(name: str) -> None:
+    assert re.search(rf"`{name}\b", LANGUAGE)
+
+
+def test_every_field_is_documented() -> None:
+    from opgen.spec.model import OpSpec
+
+    for field in OpSpec.model_fields:
+        assert f"`{field}`" in LANGUAGE, field
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
+        assert (page.parent / target).exists(), target
+
+
+def test_decisions_are_short_and_listed() -> None:
+    index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
+    for record in sorted((ROOT / "docs/decisions").glob("0*.md")):
+        assert record.name in index
+        assert record.read_text(encoding="utf-8").count("\n") <= 40

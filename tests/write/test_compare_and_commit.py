@@ -1,0 +1,168 @@
+"""Files are created, kept, updated, removed and protected as the manifest says."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from opgen.write.compare import Change, Status, Unit, compare, removal
+from opgen.write.paths import OutsideError, inside, spec_label
+from opgen.write.writer import commit
+
+UNIT = Unit("op", {"a.py": "a = 1\n", "csrc/a.cpp": "// a\n"}, "specs/op.yaml", "00", {"namespace": "opgen"})
+
+
+def write(out: Path, unit: Unit, *, force: bool = False) -> dict[str, Status]:
+    changes = compare(out, unit, "1")
+    commit(out, changes, folder=unit.folder, pending=unit.pending, force=force)
+    return statuses(changes)
+
+
+def statuses(changes: tuple[Change, ...]) -> dict[str, Status]:
+    return {c.path: c.status for c in changes}
+
+
+def snapshot(out: Path) -> dict[str, tuple[int, int]]:
+    return {p.name: (p.stat().st_mtime_ns, p.stat().st_ino) for p in out.rglob("*") if p.is_file()}
+
+
+def test_first_write_creates_everything(tmp_path: Path) -> None:
+    assert set(write(tmp_path, UNIT).values()) == {Status.CREATED}
+    assert (tmp_path / "op/a.py").read_text() == "a = 1\n"
+    assert (tmp_path / "op/csrc/a.cpp").read_text() == "// a\n"
+    manifest = json.loads((tmp_path / "op/manifest.json").read_text())
+    assert manifest["schema"] == 1
+    assert manifest["spec"] == "specs/op.yaml"
+    assert set(manifest["files"]) == {"a.py", "csrc/a.cpp"}
+
+
+def test_second_write_touches_nothing(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    before = snapshot(tmp_path)
+    assert set(write(tmp_path, UNIT).values()) == {Status.UNCHANGED}
+    assert snapshot(tmp_path) == before
+
+
+def test_no_temporary_file_and_no_journal_stay(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    names = [p.name for p in tmp_path.rglob("*") if p.is_file()]
+    assert not [n for n in names if n.endswith(".tmp")]
+    assert not list(tmp_path.glob(".opgen_cache/pending/*"))
+
+
+def test_unmodified_files_are_updated_and_orphans_removed(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    assert write(tmp_path, Unit("op", {"a.py": "a = 2\n"})) == {
+        "op/a.py": Status.UPDATED,
+        "op/csrc/a.cpp": Status.REMOVED,
+        "op/manifest.json": Status.UPDATED,
+    }
+    assert (tmp_path / "op/a.py").read_text() == "a = 2\n"
+    assert not (tmp_path / "op/csrc").exists()
+
+
+def test_hand_edit_is_found_and_force_overwrites(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    (tmp_path / "op/a.py").write_text("a = 99\n")
+    new = Unit("op", {"a.py": "a = 2\n", "csrc/a.cpp": "// a\n"})
+    assert write(tmp_path, new)["op/a.py"] is Status.EDITED
+    assert (tmp_path / "op/a.py").read_text() == "a = 99\n"
+    write(tmp_path, new, force=True)
+    assert (tmp_path / "op/a.py").read_text() == "a = 2\n"
+
+
+def test_edited_orphan_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    (tmp_path / "op/csrc/a.cpp").write_text("// mine\n")
+    assert statuses(compare(tmp_path, Unit("op", {"a.py": "a = 1\n"}), "1"))["op/csrc/a.cpp"] is Status.EDITED
+
+
+def test_files_without_manifest_belong_to_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "op").mkdir()
+    (tmp_path / "op/a.py").write_text("precious = True\n")
+    assert statuses(compare(tmp_path, UNIT, "1"))["op/a.py"] is Status.EDITED
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', '{"schema": 1, "files": []}'])
+def test_damaged_manifest_is_repaired_when_files_are_right(tmp_path: Path, text: str) -> None:
+    write(tmp_path, UNIT)
+    (tmp_path / "op/manifest.json").write_text(text)
+    assert write(tmp_path, UNIT)["op/manifest.json"] is Status.UPDATED
+    assert set(write(tmp_path, UNIT).values()) == {Status.UNCHANGED}
+
+
+def test_other_version_alone_is_no_drift(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    assert set(statuses(compare(tmp_path, UNIT, "2")).values()) == {Status.UNCHANGED}
+
+
+def test_write_cut_short_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a crash between two renames, another content than the interrupted one can still be written."""
+    write(tmp_path, UNIT)
+    replaced: list[object] = []
+    real = os.replace
+
+    def dies_at_second(source: Path, target: Path) -> None:
+        if replaced:
+            raise KeyboardInterrupt
+        replaced.append(target)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", dies_at_second)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path, Unit("op", {"a.py": "a = 2\n", "csrc/a.cpp": "// b\n"}))
+    monkeypatch.undo()
+    assert (tmp_path / "op/a.py").read_text() == "a = 2\n"
+    assert (tmp_path / "op/csrc/a.cpp").read_text() == "// a\n"
+    assert Status.EDITED not in write(tmp_path, Unit("op", {"a.py": "a = 3\n", "csrc/a.cpp": "// c\n"})).values()
+    assert (tmp_path / "op/a.py").read_text() == "a = 3\n"
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_failed_staging_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, UNIT)
+    real = Path.write_bytes
+
+    def full_disk(path: Path, data: bytes) -> int:
+        if path.name.startswith(".manifest"):
+            raise OSError(28, "No space left on device")
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write(tmp_path, Unit("op", {"a.py": "a = 2\n"}))
+    assert (tmp_path / "op/a.py").read_text() == "a = 1\n"
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_removal_of_an_operator(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    (tmp_path / "op/__pycache__").mkdir()
+    (tmp_path / "op/__pycache__/a.pyc").write_bytes(b"")
+    commit(tmp_path, removal(tmp_path, "op"), folder="op", pending=UNIT.pending)
+    assert not (tmp_path / "op").exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "..", "", ".", "a\\..\\x", "C:/x", "a\0b"])
+def test_names_that_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OutsideError):
+        inside(tmp_path, name)
+
+
+def test_symbolic_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "op").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutsideError):
+        compare(out, UNIT, "1")
+
+
+def test_spec_label_is_relative_to_the_project(tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    assert spec_label(tmp_path / "specs/a.yaml") == "a.yaml"
+    (tmp_path / "pyproject.toml").touch()
+    assert spec_label(tmp_path / "specs/a.yaml") == "specs/a.yaml"

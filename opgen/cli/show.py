@@ -81,7 +81,7 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
 
 def _notes(derived: Derived) -> str:
     """What was decided on the way: the rewrites that make a formula stable, and what is kept for backward."""
-    lines = [f"# rewritten: {rewrite}" for rewrite in derived.rewrites]
+    lines = [f"# in {r.statement}: {r.rule} ({r.reason})" for r in derived.rewrites]
     if derived.backward is not None:
         saved = [t.name for t in derived.backward.inputs if t.role is not Role.COTANGENT]
         lines.append(f"# saved for backward: {', '.join(saved) or 'nothing'}")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.diff.algebra import product, total
-from opgen.diff.contribution import renamed, transpose
+from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.rules import INDEX_RULES, WEIGHTS
+from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
     Compute,
@@ -65,8 +65,9 @@ class _Sweep:
     program: Program
     sources: tuple[str, ...]
     cotangents: list[Tensor] = field(default_factory=list)
-    collected: dict[str, list[Statement]] = field(default_factory=dict)
+    collected: dict[str, list[Contribution]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    selections: dict[str, Selection] = field(default_factory=dict)
     restated: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,19 +89,19 @@ class _Sweep:
         if o.value not in self.varied:
             return
         axes = self.axes_of(o.value)
-        self.contribute(o.value, Compute("", axes, Read(cotangent, positions(axes))))
+        self.contribute(o.value, Contribution(Compute("", axes, Read(cotangent, positions(axes)))))
 
     def axes_of(self, tensor: str) -> tuple[Loop, ...]:
         """Index names for a tensor: those its contributions use, else its statement's, else its dims'."""
         if tensor in self.collected:
-            return self.collected[tensor][0].axes
+            return self.collected[tensor][0].statement.axes
         made = self.program.tensor(tensor)
         if isinstance(made, Compute | Scatter):
             return made.axes
         return shape_axes(self.shapes[tensor], Names(()), [None] * len(self.shapes[tensor]))
 
-    def contribute(self, tensor: str, s: Statement) -> None:
-        self.collected.setdefault(tensor, []).append(s)
+    def contribute(self, tensor: str, c: Contribution) -> None:
+        self.collected.setdefault(tensor, []).append(c)
 
     # --- one statement -----------------------------------------------------------------------------------------------
 
@@ -120,29 +121,33 @@ class _Sweep:
     def gather(self, tensor: str, axes: tuple[Loop, ...]) -> Read:
         """Add up what a tensor's cotangent has collected; a single plain access needs no statement."""
         items = self.collected.pop(tensor)
-        first = items[0]
-        if len(items) == 1:
-            if isinstance(first, Compute) and _is_alias(first):
-                assert isinstance(first.body, Read)
-                return Read(first.body.tensor, positions(axes))
-            name = self.names.fresh(f"grad_{tensor}")
-            self.builder.statements.append(replace(first, target=name))
-            return Read(name, positions(axes))
-        terms = [self.term(tensor, s, axes) for s in items]
-        return self.builder.emit(f"grad_{tensor}", axes, total(terms))
+        if len(items) > 1:
+            return self.builder.emit(f"grad_{tensor}", axes, total([self.term(tensor, c, axes) for c in items]))
+        only = renamed_contribution(items[0], axes)
+        if isinstance(only.statement, Compute) and _is_alias(only.statement):
+            assert isinstance(only.statement.body, Read)
+            return only.statement.body
+        made = self.append(only, f"grad_{tensor}", axes)
+        if only.selection is not None:
+            self.selections[made.tensor] = only.selection
+        return made
 
-    def term(self, tensor: str, s: Statement, axes: tuple[Loop, ...]) -> Scalar:
-        if isinstance(s, Compute) and s.op is None:
-            return renamed(s, axes).body
-        name = self.names.fresh(f"grad_{tensor}_{s.target}")
-        self.builder.statements.append(replace(s, target=name))
+    def append(self, c: Contribution, base: str, axes: tuple[Loop, ...]) -> Read:
+        name = self.names.fresh(base)
+        self.builder.statements.append(replace(c.statement, target=name))
         return Read(name, positions(axes))
+
+    def term(self, tensor: str, c: Contribution, axes: tuple[Loop, ...]) -> Scalar:
+        """One of several contributions: a map stands in the sum itself."""
+        if isinstance(c.statement, Compute) and c.statement.op is None:
+            return renamed(c.statement, axes).body
+        return self.append(c, f"grad_{tensor}_{c.statement.target}", axes)
 
     def body_cotangent(self, s: Compute, gradient: Read) -> Scalar:
         if s.op is None:
             return gradient
         if s.op in INDEX_RULES:
-            return INDEX_RULES[s.op].back(self.builder, s, gradient)
+            return INDEX_RULES[s.op].back(self.builder, s, Change(gradient, self.selections.get(gradient.tensor)))
         return WEIGHTS[s.op](self.builder, s)(gradient)
 
     def through(self, s: Statement, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:

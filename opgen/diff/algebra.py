@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.scalar import (
-    ONE,
     ZERO,
     Apply,
     Lit,
@@ -28,6 +27,7 @@ from opgen.ir.scalar import (
 )
 
 _MANY_FACTORS = 64
+_FLAT = 8  # so many terms to take away are summed first: a chain of differences nests as deep as it is long
 
 
 def literal(value: int | Fraction) -> Lit:
@@ -76,6 +76,8 @@ def total(terms: Iterable[Scalar]) -> Scalar:
             minus.append(flipped)
     if not plus:
         return neg(add(*minus)) if minus else ZERO
+    if len(minus) > _FLAT:
+        return sub(add(*plus), add(*minus))
     result = add(*plus)
     for m in minus:
         result = sub(result, m)
@@ -111,9 +113,7 @@ def _selecting(top: list[Scalar]) -> int | None:
 
 
 def _has_zero_branch(e: Scalar) -> bool:
-    return (
-        isinstance(e, Apply) and e.fn == "where" and any(b == ZERO or _has_zero_branch(b) for b in e.args[1:])
-    )
+    return isinstance(e, Apply) and e.fn == "where" and any(b == ZERO or _has_zero_branch(b) for b in e.args[1:])
 
 
 def product(*factors: Scalar) -> Scalar:

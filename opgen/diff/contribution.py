@@ -7,7 +7,7 @@ gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from opgen.diff.algebra import product
 from opgen.diff.structure import Names
@@ -33,7 +33,26 @@ from opgen.ir.scalar import (
 )
 
 
-def transpose(target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], value: Scalar, body: Scalar) -> Statement:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A cotangent that is zero except where `axis` is at `position`; there it is `value`."""
+
+    axis: Axis
+    position: Scalar
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A statement that carries a share of a tensor's cotangent, and what is known about its form."""
+
+    statement: Statement
+    selection: Selection | None = None
+
+
+def transpose(
+    target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], value: Scalar, body: Scalar
+) -> Contribution:
     """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses."""
     by_name = {a.name: a for a in loops if isinstance(a, Axis)}
     plain: list[Loop | None] = []
@@ -43,12 +62,12 @@ def transpose(target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], 
     covered = tuple(a for a in plain if a is not None)
     rest = tuple(a for a in loops if a not in covered)
     if len(covered) == len(shape):
-        return Compute(target, covered, value, "sum" if rest else None, rest)
+        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
     names = Names([*by_name])
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
     if not rest and access.fill is None:
-        return Compute(target, axes, _selection(access, plain, axes, value))
-    return _scatter(target, access, axes, loops, value, body)
+        return _selected(target, access, plain, axes, value)
+    return Contribution(_scatter(target, access, axes, loops, value, body))
 
 
 def _plain_axis(position: Position, size: Scalar | Batch, by_name: dict[str, Axis]) -> Loop | None:
@@ -68,13 +87,19 @@ def _letter(size: Scalar | Batch) -> str:
     return size.name.lower() if isinstance(size, Dim) else "i"
 
 
-def _selection(access: Read, plain: list[Loop | None], axes: tuple[Loop, ...], value: Scalar) -> Scalar:
+def _selected(
+    target: str, access: Read, plain: list[Loop | None], axes: tuple[Loop, ...], value: Scalar
+) -> Contribution:
+    chosen = [
+        (axis, position)
+        for position, known, axis in zip(access.at, plain, axes, strict=True)
+        if known is None and isinstance(axis, Axis) and not isinstance(position, Batch)
+    ]
     condition: Scalar = Lit(True)
-    for position, known, axis in zip(access.at, plain, axes, strict=True):
-        if known is None:
-            assert isinstance(axis, Axis) and not isinstance(position, Batch)
-            condition = both(condition, call("eq", Index(axis.name), position))
-    return product(where(condition, ONE, ZERO), value)
+    for axis, position in chosen:
+        condition = both(condition, call("eq", Index(axis.name), position))
+    only = Selection(*chosen[0], value) if len(chosen) == 1 else None
+    return Contribution(Compute(target, axes, product(where(condition, ONE, ZERO), value)), only)
 
 
 def _scatter(
@@ -100,6 +125,22 @@ def activity(e: Scalar, access: Read) -> Scalar:
             for c in children(e):
                 found = either(found, activity(c, access))
             return found
+
+
+def renamed_contribution(c: Contribution, axes: tuple[Loop, ...]) -> Contribution:
+    """A map or reduction with other names for its axes."""
+    if not isinstance(c.statement, Compute):
+        return c
+    chosen = c.selection
+    if chosen is not None:
+        mapping = {
+            a.name: b.name
+            for a, b in zip(c.statement.axes, axes, strict=True)
+            if isinstance(a, Axis) and isinstance(b, Axis)
+        }
+        axis = Axis(mapping[chosen.axis.name], chosen.axis.extent)
+        chosen = Selection(axis, rename(chosen.position, mapping), rename(chosen.value, mapping))
+    return Contribution(renamed(c.statement, axes), chosen)
 
 
 def renamed(s: Compute, axes: tuple[Loop, ...]) -> Compute:

@@ -6,12 +6,13 @@ common in long programs, are then differentiated once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from opgen.diff.algebra import product, total
 from opgen.diff.symbolic import differentiate
 from opgen.ir.program import Function
-from opgen.ir.scalar import ONE, Apply, Read, Scalar, rebuild, substitute
+from opgen.ir.scalar import ONE, Apply, Lit, Read, Scalar, children, substitute
 
 _REMEMBERED = 4096
 
@@ -27,25 +28,56 @@ def value_reads(e: Scalar) -> tuple[Read, ...]:
                 found[node] = None
                 if fill is not None:
                     stack.append(fill)
-            case Apply(args=args):
-                stack.extend(reversed(args))
             case _:
-                rebuild(node, lambda a: (stack.append(a), a)[1])
+                stack.extend(reversed(children(node)))
     return tuple(found)
 
 
 def partials(body: Scalar, wrt: Sequence[Read], functions: Sequence[Function] = ()) -> tuple[Scalar, ...]:
-    """The derivative of `body` with respect to each access in `wrt`, in that order."""
-    if isinstance(body, Read):
+    """The derivative of `body` with respect to each access in `wrt`, in that order.
+
+    A sum is taken term by term: the cotangent of a tensor that is read a thousand times is a sum of a thousand terms.
+    """
+    wanted = dict.fromkeys(wrt)
+    found: dict[Read, list[Scalar]] = {}
+    for sign, term in _terms(body):
+        mine = tuple(r for r in value_reads(term) if r in wanted)
+        for r, d in zip(mine, _of_term(term, mine, functions), strict=True):
+            found.setdefault(r, []).append(product(Lit(sign), d))
+    return tuple(total(found.get(r, ())) for r in wrt)
+
+
+def _terms(body: Scalar) -> Iterator[tuple[int, Scalar]]:
+    stack = [(1, body)]
+    while stack:
+        sign, e = stack.pop()
+        match e:
+            case Apply("add", args):
+                stack.extend((sign, a) for a in reversed(args))
+            case Apply("sub", (a, b)):
+                stack += [(-sign, b), (sign, a)]
+            case Apply("neg", (a,)):
+                stack.append((-sign, a))
+            case _:
+                yield sign, e
+
+
+def _of_term(body: Scalar, wrt: tuple[Read, ...], functions: Sequence[Function]) -> tuple[Scalar, ...]:
+    if not wrt or isinstance(body, Read):
         return tuple(ONE for _ in wrt)
     into: dict[Scalar, Scalar] = {}
     out: dict[Scalar, Scalar] = {}
     for k, r in enumerate(value_reads(body)):
         hole = Read(f"#{k}", ())
         into[r], out[hole] = hole, r
-    holes = tuple(into[r] for r in wrt)
+    holes = tuple(_hole(into[r]) for r in wrt)
     found = _remembered(substitute(body, into), holes, tuple(functions))
     return tuple(substitute(p, out) for p in found)
+
+
+def _hole(e: Scalar) -> Read:
+    assert isinstance(e, Read)
+    return e
 
 
 @lru_cache(maxsize=_REMEMBERED)

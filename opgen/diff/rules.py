@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from opgen.diff.algebra import product, total
+from opgen.diff.algebra import product
+from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count, positions
-from opgen.ir.program import Compute, Kind, Loop
-from opgen.ir.scalar import NEG_INF, ONE, TWO, ZERO, Lit, Read, Scalar, call, div, sub, where
+from opgen.ir.program import Compute, Kind
+from opgen.ir.scalar import NEG_INF, ONE, TWO, ZERO, Index, Read, Scalar, call, div, sub, substitute, where
 
 Weight = Callable[[Scalar], Scalar]
 
@@ -67,9 +68,7 @@ def _prod(b: Builder, s: Compute) -> Weight:
     two = call("eq", zeros, TWO)
 
     def weight(d: Scalar) -> Scalar:
-        at_zero = where(
-            call("eq", zeros, ONE), product(d, rest), where(two, product(d, rest, sub(shift, f)), ZERO)
-        )
+        at_zero = where(call("eq", zeros, ONE), product(d, rest), where(two, product(d, rest, sub(shift, f)), ZERO))
         return where(is_zero, at_zero, product(d, div(result(s), f)))
 
     return weight
@@ -88,34 +87,51 @@ WEIGHTS: dict[str, Callable[[Builder, Compute], Weight]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRule:
+class Change:
+    """The cotangent of a result, or the tangent of a body, over all axes; perhaps zero but for one position."""
+
+    value: Read
+    selection: Selection | None = None
+
+
+IndexRule = Callable[[Builder, Compute, Change], Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRules:
     """`back`: the cotangent of the body from that of the result; `forth`: the tangent of the result from the body's."""
 
-    back: Callable[[Builder, Compute, Read], Scalar]
-    forth: Callable[[Builder, Compute, Read], Scalar]
+    back: IndexRule
+    forth: IndexRule
 
 
-def _outside(s: Compute) -> tuple[Loop, ...]:
-    return tuple(a for a in s.axes if a not in s.over)
+def _summed(b: Builder, base: str, s: Compute, d: Change, weight: Scalar) -> Read:
+    """The sum of `weight*d` over the operator's indices; of a selection, only its one term."""
+    outside = tuple(a for a in s.axes if a not in s.over)
+    chosen = d.selection
+    if chosen is None or chosen.axis not in s.over:
+        return b.emit(base, outside, product(d.value, weight), "sum", s.over)
+    there: dict[Scalar, Scalar] = {Index(chosen.axis.name): chosen.position}
+    body = product(chosen.value, substitute(weight, there))
+    rest = tuple(a for a in s.over if a != chosen.axis)
+    return b.emit(base, outside, body, "sum" if rest else None, rest)
 
 
-def _softmax_either_way(b: Builder, s: Compute, d: Read) -> Scalar:
+def _softmax_either_way(b: Builder, s: Compute, d: Change) -> Scalar:
     y = result(s)
-    dot = b.emit(f"dot_{s.target}", _outside(s), product(d, y), "sum", s.over)
-    return product(y, sub(d, dot))
+    return product(y, sub(d.value, _summed(b, f"dot_{s.target}", s, d, y)))
 
 
-def _log_softmax_back(b: Builder, s: Compute, d: Read) -> Scalar:
-    together = b.emit(f"sum_{d.tensor}", _outside(s), d, "sum", s.over)
-    return total([d, product(Lit(-1), call("exp", result(s)), together)])
+def _log_softmax_back(b: Builder, s: Compute, d: Change) -> Scalar:
+    together = _summed(b, f"sum_{d.value.tensor}", s, d, ONE)
+    return sub(d.value, product(call("exp", result(s)), together))
 
 
-def _log_softmax_forth(b: Builder, s: Compute, d: Read) -> Scalar:
-    mean = b.emit(f"mean_{d.tensor}", _outside(s), product(call("exp", result(s)), d), "sum", s.over)
-    return sub(d, mean)
+def _log_softmax_forth(b: Builder, s: Compute, d: Change) -> Scalar:
+    return sub(d.value, _summed(b, f"mean_{d.value.tensor}", s, d, call("exp", result(s))))
 
 
-INDEX_RULES: dict[str, IndexRule] = {
-    "softmax": IndexRule(_softmax_either_way, _softmax_either_way),
-    "log_softmax": IndexRule(_log_softmax_back, _log_softmax_forth),
+INDEX_RULES: dict[str, IndexRules] = {
+    "softmax": IndexRules(_softmax_either_way, _softmax_either_way),
+    "log_softmax": IndexRules(_log_softmax_back, _log_softmax_forth),
 }

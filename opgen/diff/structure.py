@@ -1,4 +1,4 @@
-"""What derivative programs are built with: fresh names, statements in order, positions, arguments that are still needed.
+"""What derivative programs are built with: fresh names, statements in order, positions, the arguments still needed.
 
 `close` turns a list of statements into a valid Program: it drops what no output needs, keeps the arguments that are
 read, and finds for every dim an argument that still tells its size.

@@ -44,7 +44,7 @@ Expr = Any
 
 def differentiate(body: Scalar, wrt: Sequence[Read], functions: Sequence[Function]) -> tuple[Scalar, ...]:
     """The partial derivative of `body` with respect to each access."""
-    from sympy.core.parameters import distribute  # noqa: PLC0415
+    from sympy.core.parameters import distribute
 
     with distribute(False):
         algebra = _Algebra(functions)
@@ -55,7 +55,7 @@ def differentiate(body: Scalar, wrt: Sequence[Read], functions: Sequence[Functio
 @cache
 def _function_class(name: str) -> type[Any]:
     """The sympy class that stands for one function; instances know the algebra that gives the derivative."""
-    import sympy  # noqa: PLC0415
+    import sympy
 
     def fdiff(self: Expr, argindex: int = 1) -> Expr:
         return _current().derivative(name, self.args, argindex - 1)
@@ -91,7 +91,7 @@ class _Algebra:
         _ACTIVE[:] = [self]
 
     def symbol(self, leaf: Scalar) -> Expr:
-        import sympy  # noqa: PLC0415
+        import sympy
 
         found = self.symbols.get(leaf)
         if found is None:
@@ -104,7 +104,7 @@ class _Algebra:
 
     def enter(self, e: Scalar, known: dict[Scalar, Expr] | None = None) -> Expr:
         """The expression of a scalar; `known` gives what stands for the arguments of a table formula."""
-        import sympy  # noqa: PLC0415
+        import sympy
 
         if known is not None and e in known:
             return known[e]
@@ -121,7 +121,7 @@ class _Algebra:
                 assert_never(e)
 
     def apply(self, fn: str, args: list[Expr]) -> Expr:
-        import sympy  # noqa: PLC0415
+        import sympy
 
         match fn:
             case "add":
@@ -143,7 +143,7 @@ class _Algebra:
 
     def derivative(self, name: str, args: Sequence[Expr], k: int) -> Expr:
         """The derivative of a function with respect to its k-th argument, at sympy arguments."""
-        import sympy  # noqa: PLC0415
+        import sympy
 
         if name.startswith("cast "):
             return sympy.Integer(1)
@@ -161,7 +161,7 @@ class _Algebra:
     # --- out of sympy ------------------------------------------------------------------------------------------------
 
     def leave(self, e: Expr) -> Scalar:
-        import sympy  # noqa: PLC0415
+        import sympy
 
         if e in self.leaves:
             return self.leaves[e]
@@ -194,13 +194,15 @@ class _Algebra:
                 top.append(_integer_power(self.leave(factor.base), int(factor.exp)))
             else:
                 top.append(self.leave(factor))
-        return quotient(coefficient, top, bottom) if not _selects(top) else product(
-            *top, quotient(coefficient, [], bottom)
+        return (
+            quotient(coefficient, top, bottom)
+            if not _selects(top)
+            else product(*top, quotient(coefficient, [], bottom))
         )
 
     def ordered(self, args: Sequence[Expr]) -> list[Expr]:
         """By the first symbol in the body that a term holds, then by sympy's own total order."""
-        from sympy.core.sorting import default_sort_key  # noqa: PLC0415
+        from sympy.core.sorting import default_sort_key
 
         return sorted(args, key=lambda a: (self.first_symbol(a), default_sort_key(a)))
 

@@ -13,14 +13,14 @@ from typing import assert_never
 from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.rules import INDEX_RULES, WEIGHTS
+from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
 from opgen.diff.structure import Builder, Names, close, loops_of, positions
 from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Statement, Tensor, names, statement_reads
 from opgen.ir.rewrite import retarget
 from opgen.ir.scalar import ZERO, Read, Scalar
 
 
-class NoForwardMode(Exception):
+class NoForwardModeError(Exception):
     """The stated gradient of a program is not linear in the cotangents, so it is no transpose of anything."""
 
 
@@ -88,7 +88,7 @@ class _Walk:
             if not (isinstance(change, Read) and change.at == positions(s.loops)):
                 inner = self.builder.emit(f"{base}_body", s.loops, change)
             assert isinstance(inner, Read)
-            made = self.builder.emit(base, s.axes, INDEX_RULES[s.op].forth(self.builder, s, inner))
+            made = self.builder.emit(base, s.axes, INDEX_RULES[s.op].forth(self.builder, s, Change(inner)))
         elif s.op in ("sum", "mean"):
             made = self.builder.emit(base, s.axes, change, s.op, s.over)
         else:
@@ -119,7 +119,7 @@ def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
     mine = {o.name: o.of for o in backward.outputs}
     read = {r.tensor for s in linear.statements for r in statement_reads(s)}
     if any(name in read for name in cotangents):
-        raise NoForwardMode(f"{p.name}: the stated gradient is not linear in the cotangent")
+        raise NoForwardModeError(f"{p.name}: the stated gradient is not linear in the cotangent")
     taken = Names(names(linear))
     renaming = {t.name: taken.fresh(f"tangent_{mine[t.of]}") for t in linear.inputs if t.of in mine}
     inputs = tuple(
@@ -128,11 +128,12 @@ def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
         if t.name not in cotangents
     )
     origin = {t.name: t.of for t in backward.inputs}
-    outputs = tuple(
-        replace(o, name=f"tangent_{origin[o.of]}", like=None, of=origin[o.of]) for o in linear.outputs
-    )
+    outputs = tuple(replace(o, name=f"tangent_{origin[o.of]}", like=None, of=origin[o.of]) for o in linear.outputs)
     statements = tuple(retarget(s, renaming) for s in linear.statements)
     return close(
-        linear, f"{p.name}_tangent", inputs, statements,
+        linear,
+        f"{p.name}_tangent",
+        inputs,
+        statements,
         tuple(replace(o, value=renaming.get(o.value, o.value)) for o in outputs),
     )

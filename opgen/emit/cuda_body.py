@@ -7,6 +7,7 @@ are in the runtime header.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -130,6 +131,16 @@ def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> s
 def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
     value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
     return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
+
+
+def needed(lines: Sequence[str]) -> list[str]:
+    """The lines without those constants that no later line mentions."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        name = re.match(r"const \w+ (\w+) = ", line)
+        if name is None or mentions(name[1], kept):
+            kept.append(line)
+    return kept[::-1]
 
 
 # --- map -------------------------------------------------------------------------------------------------------------
@@ -269,13 +280,14 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     types = {f.name: _accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
     body += [_add(scope, f, f"folds->{names[f.name]}", looped.loops) for f in looped.folds]
-    fold = [*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")]
+    fold = needed([*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")])
     fold = decoded(scope, nest.outer, "point", fold)
     scope.leave(inner_before, looped.loops)
     finish = [*prefix, *(_store_line(scope, s) for p in nest.passes[:at] for s in p.stores)]
     finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
     for p in nest.passes[at + 1 :]:
         finish += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+    finish = needed(finish)
     finish = decoded(scope, nest.outer, "point", finish)
     scope.leave(before, nest.outer)
     indices = f"{_index('point', fold)}, {_index('inner', fold)}"

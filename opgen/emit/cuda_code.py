@@ -118,12 +118,12 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
         case Nest():
             return _nest(plan, step, name)
         case Contract():
-            return _nest(plan, contraction(plan, step), name)
+            return _nest(plan, contraction(plan, step), name, by_warp=True)
         case ScatterStep():
             return _scatter(plan, step, name)
 
 
-def _nest(plan: KernelPlan, nest: Nest, name: str) -> CudaStep:
+def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
     form = form_of(nest)
     written = frozenset(s.buffer for p in nest.passes for s in p.stores)
     scope = Scope(plan, written)
@@ -141,6 +141,8 @@ def _nest(plan: KernelPlan, nest: Nest, name: str) -> CudaStep:
             ]
         case Form.MAP:
             launch = [f"return rt::map(call, step, {points});"]
+        case Form.ROWS if by_warp:
+            launch = [f"return rt::rows_by_warp(call, step, {points});"]
         case Form.ROWS:
             longest = lengths[0]
             for other in lengths[1:]:

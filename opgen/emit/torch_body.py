@@ -42,12 +42,10 @@ class Body:
             case _:
                 return self.scope.named(leaf)
 
-    def cast(self, text: Text, like: str) -> Text:
-        dtype = self.scope.dtype() if self.scope.upcast else f"{self.scope.tensor(like).name}.dtype"
-        if text.number:
+    def cast(self, text: Text, _: str) -> Text:
+        if text.number or not self.scope.upcast:
             return text
-        rounded = f"{text.at(ATOM)}.to({dtype})"
-        return Text(f"upcast({rounded})" if self.scope.upcast else rounded, ATOM)
+        return Text(f"upcast({text.at(ATOM)}.to(dtype))", ATOM)
 
     def printer(self) -> Printer:
         functions = {f.name: f for f in self.scope.program.functions}
@@ -56,7 +54,7 @@ class Body:
 
 def _arange(scope: Scope, axis: Axis) -> Value:
     tensors = scope.program.inputs
-    device = f", device={scope.argument(tensors[0].name)}.device" if tensors else ""
+    device = f", device={tensors[0].name}.device" if tensors else ""
     return Value(Text(f"torch.arange({scope.number(axis.extent).text}{device})", ATOM, Kind.INT), (axis,))
 
 
@@ -71,7 +69,9 @@ def body_value(scope: Scope, e: Scalar, space: Space) -> Value:
 
 
 def packed(scope: Scope, e: Scalar, space: Space) -> Value:
-    """The expression with exactly the dims it varies along, in the order of the space."""
+    """The expression with exactly the dims it varies along; an access keeps the order of its tensor."""
+    if isinstance(e, Read):
+        return access(scope, e, space)
     mentioned = loops_of(e, space)
     value = body_value(scope, e, mentioned)
     return value if value.loops == mentioned else body_value(scope, e, value.loops)
@@ -183,6 +183,7 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     computed = [i for i, p in enumerate(g.places) if p.computed]
     others = tuple(_loop(p.at, space) for p in g.places if not p.computed)
     index = packed(scope, linear([(g.places[i].at, g.places[i].extent) for i in computed]), space)
+    index = permuted(index, _sorted(index.loops, space))
     if index.text.number:
         index = Value(Text(f"torch.tensor({index.text.text})", ATOM, Kind.INT), ())
     axes = tuple(placeholder(i) if p.computed else _loop(p.at, space) for i, p in enumerate(g.places))

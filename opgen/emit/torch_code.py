@@ -11,29 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.torch_conditions import Switches
-from opgen.emit.torch_merge import Line, laid_out, merged
-from opgen.emit.torch_program import Listing, listing, used_names
+from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
+from opgen.emit.torch_prepare import prepare
+from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast, used_names
+from opgen.emit.torch_scope import RUNTIME
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH
-
-# Functions of the runtime that lines call, and the standard module they may name.
-HELPERS = (
-    "add_along",
-    "add_at",
-    "add_one_along",
-    "amax",
-    "amin",
-    "as_rows",
-    "joint_log_softmax",
-    "joint_softmax",
-    "logsumexp",
-    "pick",
-    "product",
-    "take",
-    "upcast",
-    "variance",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class TorchFunction:
@@ -68,29 +51,77 @@ def torch_function(
     name: str, programs: Sequence[tuple[Variant, Program]], operator: Operator, *, masked: bool = False
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one."""
-    listings = [listing(p, several_batches=_several_batches(v, operator)) for v, p in programs]
+    prepared = [prepare(p) for _, p in programs]
+    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs)
+    listings = [
+        listing(p, frame, several_batches=_several_batches(v, operator))
+        for (v, _), p in zip(programs, prepared, strict=True)
+    ]
     results = _results(programs)
-    switches = Switches.of([v.conditions for v, _ in programs])
+    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs))
     lines = merged(listings, tuple(results))
-    absent = _absent(programs, listings, tuple(results))
-    mask = _mask(programs, operator, results) if masked and len(results) > 1 else ()
-    text = _masked(lines, switches, results, mask) if mask else _plain(lines, switches, absent)
+    mask = _mask(operator, results) if masked and len(results) > 1 else ()
+    start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
+    text = [f"{' = '.join(start)} = None"] if start else []
+    text += _precision(programs, listings) if frame.upcast else []
+    text += _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
     returned = _returned(listings, results)
-    used = used_names("\n".join(text) + "\n" + "\n".join(returned))
-    tensors = _tensors(programs, used)
+    used = used_names("\n".join((*text, *returned)))
+    tensors = _tensors(programs, operator, used)
     return TorchFunction(
         name,
         tensors,
         tuple(a.name for a in operator.params if a.name in used),
         tuple(returned),
         tuple(text),
-        tuple(h for h in HELPERS if h in used),
+        tuple(h for h in RUNTIME if h in used),
         "math" in used,
         mask,
         MASK if mask else "",
         tuple(dict.fromkeys(v for x in listings for v in x.views)),
         tuple(t for t in tensors if not all(any(i.name == t for i in p.inputs) for _, p in programs)),
     )
+
+
+def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing]) -> list[str]:
+    """The dtype of the results, and the arguments in the dtype that computing is done in."""
+    floats = tuple(dict.fromkeys(name for x in listings for name in x.floats))
+    always = [t.name for t in programs[0][1].inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED]
+    source = next((n for n in always if all(any(t.name == n for t in p.inputs) for _, p in programs)), None)
+    lines = [f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"]
+    return lines + _upcast(floats)
+
+
+def _upcast(floats: tuple[str, ...]) -> list[str]:
+    """One line for as many as fit."""
+    if not floats:
+        return []
+    if len(floats) == 1:
+        return [f"{floats[0]} = upcast({floats[0]})"]
+    line = f"{', '.join(floats)} = upcast_all({', '.join(floats)})"
+    if len(line) <= WIDTH:
+        return [line]
+    half = (len(floats) + 1) // 2
+    return _upcast(floats[:half]) + _upcast(floats[half:])
+
+
+def _tested(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
+    """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
+    out: dict[str, str] = {}
+    for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
+        present = [p for v, p in programs if Given(name, present=True) in v.conditions]
+        absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
+        candidates = [t.name for t in present[0].inputs] if present else []
+        candidates.sort(key=lambda n: n != name)
+        for n in candidates:
+            if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
+                out[name] = n
+                break
+    return out
+
+
+def _has(p: Program, name: str) -> bool:
+    return any(t.name == name for t in p.inputs)
 
 
 def _several_batches(variant: Variant, operator: Operator) -> bool:
@@ -112,35 +143,19 @@ def _returned(listings: Sequence[Listing], results: dict[str, str]) -> list[str]
     return [next(iter(names[r])) for r in results]
 
 
-def _absent(
-    programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], results: tuple[str, ...]
-) -> tuple[tuple[str, frozenset[int]], ...]:
-    """Results that some variants do not have: set to None first."""
-    out = []
-    for r in results:
-        without = frozenset(i for i, x in enumerate(listings) if r not in dict(x.returns))
-        if without:
-            out.append((r, without))
-    return tuple(out)
-
-
-def _tensors(programs: Sequence[tuple[Variant, Program]], used: tuple[str, ...]) -> tuple[str, ...]:
-    order = (Role.COTANGENT, Role.TANGENT, Role.SAVED, Role.INPUT)
-    found = [t for role in order for _, p in programs for t in p.inputs if t.role is role]
-    return tuple(t for t in dict.fromkeys(t.name for t in found) if t in used)
-
-
-def _plain(lines: tuple[Line, ...], switches: Switches, absent: tuple[tuple[str, frozenset[int]], ...]) -> list[str]:
-    start = f"{' = '.join(r for r, _ in absent)} = None"
-    return ([start] if absent else []) + laid_out(lines, switches)
+def _tensors(
+    programs: Sequence[tuple[Variant, Program]], operator: Operator, used: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The tensor arguments in use; an input may be there for a condition only."""
+    order = (Role.COTANGENT, Role.TANGENT, Role.SAVED)
+    found = [t.name for role in order for _, p in programs for t in p.inputs if t.role is role]
+    return tuple(t for t in dict.fromkeys((*found, *(t.name for t in operator.inputs))) if t in used)
 
 
 # --- gradients on demand ---------------------------------------------------------------------------------------------
 
 
-def _mask(
-    programs: Sequence[tuple[Variant, Program]], operator: Operator, results: dict[str, str]
-) -> tuple[str, ...]:
+def _mask(operator: Operator, results: dict[str, str]) -> tuple[str, ...]:
     """What the entries of the mask stand for: cotangents that have gradients, then every input of the operator."""
     inputs = tuple(t.name for t in operator.inputs)
     return (*(of for of in dict.fromkeys(results.values()) if of not in inputs), *inputs)
@@ -150,7 +165,7 @@ def _masked(
     lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]
 ) -> list[str]:
     """Lines that every result needs, then those that some need, then for each result its own."""
-    out = [f"{' = '.join(results)} = None"]
+    out: list[str] = []
     shared = [x for x in lines if len(x.results) > 1 or x.step.size]
     i = 0
     while i < len(shared):
@@ -178,5 +193,5 @@ def _guarded(
     if len(key) == len(results):
         return laid_out(lines, switches)
     tests = [f"{MASK}[{mask.index(results[r])}]" for r in key]
-    return [f"if {' or '.join(tests)}:", *(f"    {line}" for line in laid_out(lines, switches.with_some(tuple(results[r] for r in key))))]
+    return collapsed([f"if {' or '.join(tests)}:", *(f"    {line}" for line in laid_out(lines, switches.with_some(tuple(results[r] for r in key))))])
 

@@ -21,11 +21,12 @@ class Switches:
     names: tuple[str, ...]
     values: tuple[tuple[Condition, ...], ...]
     everything: Members  # the variants that may occur
+    tested: dict[str, str]  # optional input -> the argument that is None where it is absent
 
     @staticmethod
-    def of(conditions: Sequence[tuple[Condition, ...]]) -> Switches:
+    def of(conditions: Sequence[tuple[Condition, ...]], tested: dict[str, str]) -> Switches:
         names = tuple(c.name for c in conditions[0])
-        return Switches(names, tuple(conditions), frozenset(range(len(conditions))))
+        return Switches(names, tuple(conditions), frozenset(range(len(conditions))), tested)
 
     def with_some(self, names: tuple[str, ...]) -> Switches:
         """Only the variants in which at least one of these inputs is there."""
@@ -106,14 +107,14 @@ def _conjunction(product: Members, universe: Members, switches: Switches) -> lis
             rest &= switches.having(universe, k, allowed)
         if rest == product and len(tests) > 1:
             tests.remove(t)
-    return [_test(allowed, switches.options(universe, k)) for k, allowed in tests]
+    return [_test(allowed, switches.options(universe, k), switches.tested) for k, allowed in tests]
 
 
-def _test(allowed: tuple[Condition, ...], options: tuple[Condition, ...]) -> str:
+def _test(allowed: tuple[Condition, ...], options: tuple[Condition, ...], tested: dict[str, str]) -> str:
     first = allowed[0]
     match first:
         case Given(name, present):
-            return f"{name} is not None" if present else f"{name} is None"
+            return f"{tested.get(name, name)} is {'not ' if present else ''}None"
         case Chosen(name, bool() as value):
             return name if value else f"not {name}"
         case Chosen(name, _):

@@ -7,11 +7,12 @@ stands under their entries of the mask.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.emit.torch_conditions import Switches, chain
-from opgen.emit.torch_program import Listing, used_names
+from opgen.emit.torch_program import WIDTH, Listing, used_names
 from opgen.emit.torch_scope import Step
 
 Members = frozenset[int]
@@ -28,13 +29,45 @@ class Line:
 
 def merged(listings: Sequence[Listing], results: tuple[str, ...]) -> tuple[Line, ...]:
     """All lines, each once where variants agree, in an order that suits every variant."""
-    listings = _same_names(listings)
+    listings = _same_steps(_same_names(listings))
     lines: list[Line] = []
     for i, listing in enumerate(listings):
         needs = _needs(listing)
         own = [Line(s, frozenset((i,)), n) for s, n in zip(listing.steps, needs, strict=True)]
         lines = _woven(lines, own)
-    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in lines)
+    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(lines))
+
+
+def _folded(lines: list[Line]) -> list[Line]:
+    """`x = a` and `x = x.to(dtype)` in the same variants as `x = a.to(dtype)`, where `a` is a call and the line fits."""
+    out: list[Line] = []
+    for x in lines:
+        last = out[-1] if out else None
+        name = f"{x.step.target}."
+        if (
+            last is not None
+            and last.step.target == x.step.target
+            and (last.variants, last.results) == (x.variants, x.results)
+            and x.step.text.startswith(name)
+            and not re.search(rf"(?<![\w.]){x.step.target}\b", x.step.text[len(name) :])
+            and re.fullmatch(r"[\w.]+\(.*\)", last.step.text)
+            and len(last.step.line) + len(x.step.text) - len(name) < WIDTH
+            and _one_call(last.step.text)
+        ):
+            out[-1] = replace(last, step=Step(x.step.target, last.step.text + x.step.text[len(name) - 1 :]))
+        else:
+            out.append(x)
+    return out
+
+
+def _one_call(text: str) -> bool:
+    """Is the text a chain of calls, nothing outside of their parentheses?"""
+    depth = 0
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        if depth == 0 and c == " ":
+            return False
+    return True
 
 
 def _needs(listing: Listing) -> list[tuple[str, ...]]:
@@ -84,19 +117,20 @@ def _same_names(listings: Sequence[Listing]) -> tuple[Listing, ...]:
     not taken before it is assigned again.
     """
     out = list(listings)
+    kept = tuple(name for x in listings for _, name in x.returns)
     for i, listing in enumerate(out):
         for other in listings:
-            listing = _adopted(listing, other)
+            listing = _adopted(listing, other, kept)
         out[i] = listing
     return tuple(out)
 
 
-def _adopted(listing: Listing, other: Listing) -> Listing:
+def _adopted(listing: Listing, other: Listing, kept: tuple[str, ...]) -> Listing:
     theirs = {s.text: s.target for s in other.steps}
     for i, s in enumerate(listing.steps):
         wanted = theirs.get(s.text, s.target)
-        if wanted != s.target and _may_rename(listing, i, wanted):
-            return _adopted(_renamed(listing, i, wanted), other)
+        if wanted != s.target and s.target not in kept and _may_rename(listing, i, wanted):
+            return _adopted(_renamed(listing, i, wanted), other, kept)
     return listing
 
 
@@ -112,8 +146,6 @@ def _may_rename(listing: Listing, i: int, wanted: str) -> bool:
 
 
 def _renamed(listing: Listing, i: int, wanted: str) -> Listing:
-    import re
-
     old = listing.steps[i].target
     pattern = re.compile(rf"(?<![\w.]){re.escape(old)}\b(?!\")")
     steps = [
@@ -123,12 +155,82 @@ def _renamed(listing: Listing, i: int, wanted: str) -> Listing:
     return replace(listing, steps=tuple(steps))
 
 
+# --- one step for one operation --------------------------------------------------------------------------------------
+
+
+def _same_steps(listings: Sequence[Listing]) -> tuple[Listing, ...]:
+    """`y = a * w + b` as `y = a`, `y = y * w`, `y = y + b`, where other variants stop at `a` or at `a * w`."""
+    texts: dict[str, dict[str, None]] = {}
+    for listing in listings:
+        for s in listing.steps:
+            texts.setdefault(s.target, {})[s.text] = None
+    return tuple(
+        replace(x, steps=tuple(t for s in x.steps for t in _stages(s, tuple(texts[s.target])))) for x in listings
+    )
+
+
+def _stages(s: Step, others: tuple[str, ...]) -> list[Step]:
+    """A step as the longest shorter one of another variant, and what it does beyond that."""
+    bases = [t for t in others if s.text != t and s.text.startswith(t) and _continues(t, s.text[len(t) :])]
+    if s.size or not bases:
+        return [s]
+    base = max(bases, key=len)
+    return [*_stages(Step(s.target, base), others), Step(s.target, s.target + s.text[len(base) :])]
+
+
+def _continues(base: str, rest: str) -> bool:
+    """Does the rest apply one operator to all of the base?"""
+    if not rest.startswith((" * ", " + ", " - ")):
+        return False
+    signs = _signs(rest[3:])
+    if rest[1] == "*":
+        return signs == "" and not any(c in _signs(base) for c in "+-")
+    return "+" not in signs and "-" not in signs
+
+
+def _signs(text: str) -> str:
+    """The operators of a text outside of parentheses; anything but arithmetic counts as both signs."""
+    depth, out = 0, ""
+    for word in text.split(" "):
+        if depth == 0 and word in ("+", "-", "*", "/", "@", "//", "%", "**"):
+            out += word
+        elif depth == 0 and word in ("if", "else", "and", "or", "not", "&", "|", "<", "<=", ">", ">=", "==", "!="):
+            out += "+-"
+        depth += sum((c in "([") - (c in ")]") for c in word)
+    return out
+
+
 # --- layout ----------------------------------------------------------------------------------------------------------
 
 
 def laid_out(lines: Sequence[Line], switches: Switches) -> list[str]:
     """The lines under the conditions of their variants."""
-    return _block(list(lines), switches.everything, switches, "")
+    return collapsed(_block(list(lines), switches.everything, switches, ""))
+
+
+def collapsed(lines: list[str]) -> list[str]:
+    """`if a:` around nothing but `if b:` as `if a and b:`."""
+    out: list[str] = []
+    i = 0
+    while i < len(lines):
+        end = i + 1
+        while end < len(lines) and lines[end].startswith("    "):
+            end += 1
+        inside = collapsed([x[4:] for x in lines[i + 1 : end]])
+        alone = lines[i].startswith("if ") and not (end < len(lines) and lines[end].startswith("el"))
+        if alone and inside[0].startswith("if ") and all(x.startswith("    ") for x in inside[1:]):
+            tests = [_grouped(x.removeprefix("if ").removesuffix(":")) for x in (lines[i], inside[0])]
+            out.append(f"if {' and '.join(tests)}:")
+            inside = [x[4:] for x in inside[1:]]
+        else:
+            out.append(lines[i])
+        out += [f"    {x}" for x in inside]
+        i = end
+    return out
+
+
+def _grouped(condition: str) -> str:
+    return f"({condition})" if " or " in condition else condition
 
 
 def _block(lines: list[Line], universe: Members, switches: Switches, indent: str) -> list[str]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from opgen.emit.torch_scope import loops_of
+from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Axis, Compute, Kind, Program, Scatter, Statement, names
 from opgen.ir.scalar import (
@@ -82,7 +82,7 @@ _SAFE: dict[str, tuple[int, Scalar]] = {
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(lazy(inlined(p)))
+    return shared(lazy(guarded(inlined(p))))
 
 
 # --- the spec's own functions ----------------------------------------------------------------------------------------
@@ -100,10 +100,10 @@ def inlined(p: Program) -> Program:
             return transform(substitute(f.value, dict(zip(map(Param, f.params), e.args, strict=True))), expand)
         return e
 
-    return replace(p, statements=tuple(_mapped(s, lambda e: transform(e, expand)) for s in p.statements))
+    return replace(p, statements=tuple(mapped(s, lambda e: transform(e, expand)) for s in p.statements))
 
 
-def _mapped(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
+def mapped(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
     match s:
         case Compute():
             return replace(s, body=f(s.body))
@@ -113,6 +113,23 @@ def _mapped(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
 
 
 # --- laziness --------------------------------------------------------------------------------------------------------
+
+
+def guarded(p: Program) -> Program:
+    """Where a guarded body of a scatter adds nothing its position may be anywhere: it becomes 0."""
+    return replace(p, statements=tuple(_guarded(s) if isinstance(s, Scatter) else s for s in p.statements))
+
+
+def _guarded(s: Scatter) -> Scatter:
+    if not (isinstance(s.body, Apply) and s.body.fn == "where" and s.body.args[2] == ZERO):
+        return s
+    condition = s.body.args[0]
+
+    def at(q: Scalar | Batch) -> Scalar | Batch:
+        done = isinstance(q, Apply) and q.fn == "where" and q.args[0] == condition
+        return q if done else _position(q, condition)
+
+    return replace(s, at=tuple(at(q) for q in s.at))
 
 
 class _Names:
@@ -134,7 +151,7 @@ def lazy(p: Program) -> Program:
     fresh, out = _Names(p), list[Statement]()
     for s in p.statements:
         pre: list[Statement] = []
-        rewritten = _mapped(s, lambda e, s=s, pre=pre: _safe(e, None, s, pre, fresh))  # type: ignore[misc]
+        rewritten = mapped(s, lambda e, s=s, pre=pre: _safe(e, None, s, pre, fresh))  # type: ignore[misc]
         out.extend((*pre, rewritten))
     return replace(p, statements=tuple(out))
 
@@ -196,14 +213,13 @@ def _named(e: Scalar, name: str, s: Statement, pre: list[Statement], fresh: _Nam
         return e
     made = next((t for t in pre if isinstance(t, Compute) and t.body == e), None)
     if made is None:
-        made = _statement(fresh.fresh(name), e, s, Kind.BOOL)
+        made = statement(fresh.fresh(name), e, s, Kind.BOOL)
         pre.append(made)
     return _read(made)
 
 
-def _statement(target: str, e: Scalar, s: Statement, kind: Kind) -> Compute:
-    loops = tuple(sorted(s.loops, key=lambda loop: loop != BATCH))
-    return Compute(target, loops_of(e, loops), e, kind=kind)
+def statement(target: str, e: Scalar, s: Statement, kind: Kind) -> Compute:
+    return Compute(target, loops_of(e, batch_leading(s.loops)), e, kind=kind)
 
 
 def _read(s: Compute) -> Read:
@@ -222,19 +238,19 @@ def shared(p: Program) -> Program:
             return p
         e, first = found
         at = next(i for i, s in enumerate(p.statements) if s is first)
-        made = _statement(fresh.fresh(_describe(e)), e, first, _kind(p, e))
+        made = statement(fresh.fresh(_describe(e)), e, first, kind_of(p.kind_of, p, e))
         loops = made.axes
 
         def put(x: Scalar, e: Scalar = e, made: Compute = made) -> Scalar:
             return substitute(x, {e: _read(made)})
 
         after = tuple(
-            _mapped(s, put) if loops_of_statement(s, loops) else s for s in p.statements[at:]
+            mapped(s, put) if loops_ofstatement(s, loops) else s for s in p.statements[at:]
         )
         p = replace(p, statements=(*p.statements[:at], made, *after))
 
 
-def loops_of_statement(s: Statement, loops: tuple[object, ...]) -> bool:
+def loops_ofstatement(s: Statement, loops: tuple[object, ...]) -> bool:
     """Does a statement have all these loops (by name and extent)?"""
     return all(loop in s.loops for loop in loops)
 
@@ -247,7 +263,7 @@ def _repeated(p: Program) -> tuple[Scalar, Statement] | None:
         for root in (s.body, *((q for q in s.at if not isinstance(q, Batch)) if isinstance(s, Scatter) else ())):
             for e in walk(root):
                 if _cost(e):
-                    key = (e, loops_of(e, s.loops))
+                    key = (e, loops_of(e, batch_leading(s.loops)))
                     count[key] += 1
                     first.setdefault(key, s)
     worth = [(e, first[e, loops]) for (e, loops), n in count.items() if n > 1 and loops]
@@ -277,10 +293,11 @@ def _cost(e: Scalar) -> bool:
     return True
 
 
-def _kind(p: Program, e: Scalar) -> Kind:
+def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
+    """What an expression's elements are."""
     match e:
         case Read(tensor=name):
-            return p.kind_of(name)
+            return tensor(name)
         case Lit(value):
             return Kind.BOOL if isinstance(value, bool) else Kind.INT if isinstance(value, int) else Kind.FLOAT
         case Index() | Dim():
@@ -292,7 +309,7 @@ def _kind(p: Program, e: Scalar) -> Kind:
             result = FUNCTIONS[fn].result
             if result != "same":
                 return Kind(result)
-            kinds = [_kind(p, a) for a in (args[1:] if fn == "where" else args)]
+            kinds = [kind_of(tensor, p, a) for a in (args[1:] if fn == "where" else args)]
             if fn == "where" and all(k is Kind.BOOL for k in kinds):
                 return Kind.BOOL
             return Kind.FLOAT if Kind.FLOAT in kinds else Kind.INT

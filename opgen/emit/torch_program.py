@@ -12,42 +12,66 @@ from dataclasses import dataclass, replace
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_prepare import prepare
-from opgen.emit.torch_reduce import batch_leading, reduction
+from opgen.emit.torch_prepare import mapped
+from opgen.emit.torch_reduce import reduction
 from opgen.emit.torch_scatter import scatter
-from opgen.emit.torch_scope import Scope, Step
-from opgen.emit.torch_split import split
+from opgen.emit.torch_scope import Scope, Step, batch_leading
+from opgen.emit.torch_split import largest_part, nested
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Kind, Output, Program, Role, Scatter, Statement
-from opgen.ir.scalar import BATCH, Apply, Index, Read, Scalar, walk
+from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Program, Role, Scatter, Statement, statement_reads
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, substitute, walk
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
 WIDTH = 92
 
+Loops = tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What holds for all variants of a function. `results`: the outputs of the operator."""
+
+    upcast: bool  # half is computed in float32
+    results: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Straight-line code: steps in order, the local name of each output, those that may share memory with an argument."""
+    """Straight-line code: steps in order, and the local name of each output.
+
+    `views`: outputs that may share memory with an argument; `floats`: float arguments whose elements are read.
+    """
 
     steps: tuple[Step, ...]
     returns: tuple[tuple[str, str], ...]  # output name -> local name
     views: tuple[str, ...]
+    floats: tuple[str, ...]
 
 
-def listing(p: Program, *, several_batches: bool) -> Listing:
-    """The code of a program. `several_batches`: inputs may have different batch dims, gradients are summed to theirs."""
-    p = prepare(p)
-    scope = Scope(p, needs_upcast(p))
-    final = _final_names(p)
-    for s in p.statements:
+def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
+    """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
+    summed."""
+    scope = Scope(p, frame.upcast, several_batches, frame.results)
+    final, last_reads = _final_names(p), _last_reads(p)
+    made: dict[str, tuple[str, bool]] = {}
+    for i, s in enumerate(p.statements):
         _emit(scope, s, final.get(s.target, s.target))
-    returns, views = [], []
+        for o in p.outputs:
+            if o.value == s.target and last_reads.get(s.target, -1) <= i:
+                made[o.name] = _output(scope, o)
     for o in p.outputs:
-        name, view = _output(scope, o, several_batches=several_batches)
-        returns.append((o.name, name))
-        views.extend([o.name] if view else [])
-    return Listing(_live(scope.steps, tuple(n for _, n in returns)), tuple(returns), tuple(views))
+        if o.name not in made:
+            made[o.name] = _output(scope, o)
+    returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
+    steps = _live(scope.steps, tuple(n for _, n in returns))
+    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name in scope.read)
+    return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
+
+
+def _last_reads(p: Program) -> dict[str, int]:
+    """The number of the last statement that reads each tensor."""
+    return {r.tensor: i for i, s in enumerate(p.statements) for r in statement_reads(s)}
 
 
 def _final_names(p: Program) -> dict[str, str]:
@@ -62,10 +86,21 @@ def _final_names(p: Program) -> dict[str, str]:
 
 def _emit(scope: Scope, s: Statement, name: str) -> None:
     value = _value(scope, s)
-    if isinstance(s, Compute) and len(value.text.text) + len(name) + 3 > WIDTH:
-        s = split(scope, s, lambda part: bound(scope, part))
+    while len(value.text.text) + len(name) + 3 > WIDTH:
+        part = largest_part(scope, s) or largest_part(scope, s := nested(s))
+        if part is None or (part.body == s.body and _contracted(value)):
+            if isinstance(s, Scatter):
+                value = scatter(scope, s, lambda part: bound(scope, part), _free(scope, name))
+            break
+        mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
+        s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
         value = _value(scope, s)
     _store(scope, s, value, name)
+
+
+def _contracted(value: Value) -> bool:
+    """Would computing the summed product first give up a matrix product?"""
+    return " @ " in value.text.text or "einsum" in value.text.text
 
 
 def _value(scope: Scope, s: Statement) -> Value:
@@ -117,31 +152,41 @@ def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def _output(scope: Scope, o: Output, *, several_batches: bool) -> tuple[str, bool]:
+def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     """The local name of a result in its declared shape and dtype, and whether it may be a view of an argument."""
     stored = scope.tensor(o.value)
-    dims = tuple(BATCH if x == BATCH else Axis(placeholder(i).name, x) for i, x in enumerate(o.shape))  # type: ignore[arg-type]
+    dims: Loops = tuple(x if isinstance(x, Batch) else replace(placeholder(i), extent=x) for i, x in enumerate(o.shape))
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
     residual = _is_residual(scope.program, o)
     if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
         value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
+    if len(value.text.text) > WIDTH // 3 and value.text.text != stored.name:
+        value = _named(scope, value, o)
+    like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
+    if like is not None and like not in scope.pending:
+        value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if o.like is not None and several_batches and _narrower(scope, o.like):
-        scope.argument(o.like)
-        shape = f"{o.like}.shape" if o.like in scope.pending or not moved_out(o.shape) else _declared(scope, o)
-        value = value.method(f"sum_to_size({shape})")
+    if like is not None and like in scope.pending:
+        value = value.method(f"sum_to_size({like}.shape)")
     if scope.upcast and o.kind is Kind.FLOAT and not residual:
-        value = value.method(f"to({scope.dtype()})")
-    if value.text.text == stored.name:
-        return stored.name, value.view
-    name = o.name if scope.names.get(o.name) == o.name and stored.name == o.name else scope.fresh(o.name)
+        value = value.method("to(dtype)")
+    if value.text.text == o.name or scope.names.get(value.text.text) == o.name:
+        return value.text.text, value.view
+    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
     scope.assign(name, value.text.text)
     return name, value.view
 
 
-def _declared(scope: Scope, o: Output) -> str:
-    return f"{o.like}.{moved_out(o.shape)}.shape"
+def _arguments(scope: Scope) -> tuple[str, ...]:
+    return (*(t.name for t in scope.program.inputs), *(a.name for a in scope.program.params))
+
+
+def _named(scope: Scope, value: Value, o: Output) -> Value:
+    """The value on a line of its own, under the name of the output."""
+    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
+    scope.assign(name, value.text.text)
+    return replace(value, text=replace(value.text, text=name, level=ATOM))
 
 
 def _is_residual(p: Program, o: Output) -> bool:

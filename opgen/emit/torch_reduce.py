@@ -12,18 +12,13 @@ from opgen.emit.printer import Text
 from opgen.emit.torch_body import body_value, expanded
 from opgen.emit.torch_contract import contraction
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_scope import Scope, loops_of
+from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Read, Scalar, walk
 
 Space = tuple[Loop, ...]
-
-
-def batch_leading(loops: Space) -> Space:
-    """The loops with the batch in front."""
-    return tuple(sorted(loops, key=lambda loop: loop != BATCH))
 
 
 def _method(name: str) -> Callable[[Text, str], str]:

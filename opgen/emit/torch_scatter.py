@@ -7,16 +7,15 @@ are added at positions that share no loop with the other axes (`add_at`), single
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
-from opgen.emit.torch_body import as_kind, body_value, expanded, joined, linear, packed, placeholder
+from opgen.emit.torch_body import as_kind, body_value, expanded, joined, linear, placeholder
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_reduce import batch_leading
-from opgen.emit.torch_scope import Scope, loops_of
+from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
-from opgen.ir.program import Axis, Compute, Loop, Scatter
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Dim, Index, Read, Scalar, mul, where
+from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Read, Scalar, mul
 
 Space = tuple[Loop, ...]
 
@@ -56,10 +55,12 @@ def _loop(p: Scalar | Batch, space: Space) -> Loop:
     return next(a for a in space if isinstance(a, Axis) and a.name == p.name)
 
 
-def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read]) -> Value:
-    """The value of a scatter's target, over its axes (batch first). `bind` makes a statement of its own."""
+def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read], base_name: str = "") -> Value:
+    """The value of a scatter's target, over its axes (batch first).
+
+    `bind` makes a statement of its own; with `base_name` what is added to gets a line of its own.
+    """
     assert s.op == "sum", f"no torch code for a scatter with {s.op}"
-    s = _guarded(s)
     computed = tuple(i for i, p in enumerate(s.at) if not isinstance(p, Index | Batch) or s.at.count(p) > 1)
     plan = _layout(s, computed or (len(s.at) - 1,))
     if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
@@ -67,11 +68,14 @@ def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read]) -> Value:
     body = _summed_beforehand(s, plan, bind)
     base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
+    if base_name:
+        scope.assign(base_name, base.text.text)
+        base = replace(base, text=replace(base.text, text=base_name, level=ATOM))
     base = Value(base.text, batch_leading(plan.axes), base.batch)
     order = (*plan.joined, *plan.others) if plan.rows else (*plan.others, *plan.joined)
     base = joined(permuted(base, order), len(plan.computed), front=plan.rows)
     add = _rows if plan.rows else _elements
-    text = add(scope, lambda space: expanded(scope, as_kind(scope, body_value(scope, body, space), s.kind), space), plan, base)
+    text = add(scope, lambda space: _element(scope, body, space, s.kind), plan, base)
     value = Value(text, order)
     if len(plan.computed) > 1:
         sizes = ", ".join(scope.number(_extent(s, i)).text for i in plan.computed)
@@ -79,15 +83,6 @@ def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read]) -> Value:
     value = permuted(value, batch_leading(plan.axes))
     carriers = frozenset(t.name for t in scope.carriers()) if BATCH in s.axes else frozenset[str]()
     return Value(value.text, batch_leading(s.axes), carriers)
-
-
-def _guarded(s: Scatter) -> Scatter:
-    """Where a guarded body adds nothing its position may be anywhere: it becomes 0."""
-    if not (isinstance(s.body, Apply) and s.body.fn == "where" and s.body.args[2] == ZERO):
-        return s
-    condition = s.body.args[0]
-    at = tuple(p if isinstance(p, Index | Batch) else where(condition, p, ZERO) for p in s.at)
-    return Scatter(s.target, s.axes, s.loops, at, s.body, s.op, s.base, s.kind)
 
 
 def _extent(s: Scatter, i: int) -> Scalar:
@@ -111,17 +106,42 @@ def _summed_beforehand(s: Scatter, plan: _Layout, bind: Callable[[Compute], Read
 Body = Callable[[Space], Value]
 
 
+def _element(scope: Scope, body: Scalar, space: Space, kind: Kind) -> Value:
+    """What is added, as a tensor."""
+    value = as_kind(scope, body_value(scope, body, space), kind)
+    return expanded(scope, value, space) if value.text.number else value
+
+
 def _rows(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
-    index = expanded(scope, packed(scope, plan.position, plan.spread), plan.spread)
-    values = body((*plan.spread, *plan.others))
-    return Text(f"add_at({base.text.text}, {index.text.text}, {values.text.text})", ATOM, base.text.kind)
+    index, values = body_value(scope, plan.position, plan.spread), body((*plan.spread, *plan.others))
+    if not _covers(scope, (index, values), plan.spread):
+        index = expanded(scope, index, plan.spread)
+        if base.text.text.isidentifier():  # a line too long, being taken apart
+            name = scope.fresh("position")
+            scope.assign(name, index.text.text)
+            index = replace(index, text=Text(name, ATOM, index.text.kind))
+    return _call("add_at", base, _tensor(index), _tensor(values))
 
 
 def _elements(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
     along = tuple(loop for loop in plan.spread if loop not in plan.others)
     space = (*plan.others, *along)
-    index, values = expanded(scope, body_value(scope, plan.position, space), space), body(space)
+    index, values = body_value(scope, plan.position, space), body(space)
     if len(along) > 1:
-        index, values = (v.method(f"flatten({-len(along)})") for v in (index, values))
-    name = "add_along" if along else "add_one_along"
-    return Text(f"{name}({base.text.text}, {index.text.text}, {values.text.text})", ATOM, base.text.kind)
+        index, values = (expanded(scope, v, space).method(f"flatten({-len(along)})") for v in (index, values))
+    return _call("add_along" if along else "add_one_along", base, _tensor(index), _tensor(values))
+
+
+def _covers(scope: Scope, values: tuple[Value, ...], space: Space) -> bool:
+    """Do these values broadcast to the whole of a space?"""
+    together = frozenset[str]().union(*(v.batch for v in values))
+    present = all(any(loop in v.loops for v in values) for loop in space)
+    return present and (BATCH not in space or scope.whole_batch(together))
+
+
+def _tensor(v: Value) -> str:
+    return f"torch.tensor({v.text.text})" if v.text.number and v.text.kind is Kind.INT else v.text.text
+
+
+def _call(name: str, base: Value, index: str, values: str) -> Text:
+    return Text(f"{name}({base.text.text}, {index}, {values})", ATOM, base.text.kind)

@@ -16,12 +16,30 @@ from opgen.emit.torch_values import Stored, batch_first, moved_in
 from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, walk
 
-RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "torch", "math", "Tensor", "ctx", "l", "O", "I"))
+# The functions of the runtime that lines may call.
+RUNTIME = (
+    "add_along",
+    "add_at",
+    "add_one_along",
+    "amax",
+    "amin",
+    "as_rows",
+    "joint_log_softmax",
+    "joint_softmax",
+    "logsumexp",
+    "pick",
+    "product",
+    "take",
+    "upcast",
+    "upcast_all",
+    "variance",
+)
+RESERVED = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I"))
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One assignment. `size`: a shape or dtype, which costs nothing and may stand unguarded."""
+    """One assignment. `size`: a shape or another view of an argument, which costs nothing and may stand unguarded."""
 
     target: str
     text: str
@@ -38,12 +56,14 @@ class Scope:
 
     program: Program
     upcast: bool  # half is computed in float32
+    several_batches: bool = True  # inputs may have different batch dims
+    results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
-    arguments: dict[str, None] = field(default_factory=dict)  # those the lines use
+    read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
 
     def __post_init__(self) -> None:
@@ -51,8 +71,7 @@ class Scope:
         for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
             self.names[name] = name
         for t in p.inputs:
-            batch = frozenset((t.name,)) if BATCH in t.shape else frozenset()
-            self.stored[t.name] = Stored(t.name, t.shape, batch_first(t.shape), t.kind, batch, view=True)
+            self.stored[t.name] = Stored(t.name, t.shape, batch_first(t.shape), t.kind, self.batch_of(t), view=True)
             self.pending[t.name] = t
 
     # --- names ---------------------------------------------------------------------------------------------------
@@ -72,40 +91,14 @@ class Scope:
     # --- arguments -----------------------------------------------------------------------------------------------
 
     def tensor(self, name: str) -> Stored:
-        """A tensor about to be read: an argument gets its layout and compute dtype the first time."""
+        """A tensor about to be read: an argument is brought to batch-first layout the first time."""
+        self.read[name] = None
         t = self.pending.pop(name, None)
-        if t is not None:
-            self.arguments[name] = None
-            calls = [moved_in(t.shape)] if moved_in(t.shape) else []
-            text = ".".join((name, *calls))
-            if self.upcast and t.kind is Kind.FLOAT and t.role is not Role.SAVED:
-                self.dtype()
-                text = f"upcast({text})"
-            if text != name:
-                self.assign(name, text)
+        if t is not None and moved_in(t.shape):
+            self.assign(name, f"{name}.{moved_in(t.shape)}", size=True)
         return self.stored[name]
 
-    def argument(self, name: str) -> str:
-        """A parameter about to be used."""
-        self.arguments[name] = None
-        return name
-
     # --- dtype ---------------------------------------------------------------------------------------------------
-
-    def dtype(self) -> str:
-        """The local name of the dtype that results have, when half is computed in float32."""
-        if "dtype of results" not in self.sizes:
-            source = self._first_float()
-            self.sizes["dtype of results"] = self.fresh("dtype")
-            self.assign(self.sizes["dtype of results"], f"{source}.dtype" if source else "torch.get_default_dtype()", size=True)
-        return self.sizes["dtype of results"]
-
-    def _first_float(self) -> str:
-        for t in self.program.inputs:
-            if t.kind is Kind.FLOAT and t.role is not Role.SAVED:
-                self.arguments[t.name] = None
-                return t.name
-        return ""
 
     def like(self) -> str:
         """A tensor that has the compute dtype and the device."""
@@ -120,7 +113,7 @@ class Scope:
     def casts(self) -> Casts:
         def dtype() -> str:
             like = self.like()
-            return f"{like}.dtype" if like else self.dtype()
+            return f"{like}.dtype" if like else "torch.get_default_dtype()"
 
         def tensor(number: str) -> str:
             like = self.like()
@@ -132,9 +125,10 @@ class Scope:
         """Code for a new tensor of a shape, filled with a number."""
         like = self.like() if number.kind is Kind.FLOAT else ""
         if number.kind is Kind.FLOAT and like:
-            return f"{like}.new_zeros({shape})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
-        device = next((f", device={self.argument(t.name)}.device" for t in self.program.inputs), "")
-        dtype = f", dtype={self.dtype()}" if number.kind is Kind.FLOAT else ""
+            sizes = shape[1:-1].rstrip(",") if shape.startswith("(") and shape != "()" else shape
+            return f"{like}.new_zeros({sizes})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
+        device = next((f", device={t.name}.device" for t in self.program.inputs), "")
+        dtype = f", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
         return f"torch.full({shape}, {number.text}{dtype}{device})"
 
     # --- sizes ---------------------------------------------------------------------------------------------------
@@ -155,7 +149,7 @@ class Scope:
         if source.tensor is None:
             assert source.value is not None, f"dim {source.name} has no source"
             return self.number(source.value).text
-        return self._extent(self.argument(source.tensor), source.position)
+        return self._extent(source.tensor, source.position)
 
     def _extent(self, tensor: str, position: int) -> str:
         """The size of an argument's axis, in the layout the argument has at this point."""
@@ -177,7 +171,7 @@ class Scope:
             case Param(name, item):
                 declared = next(a for a in self.program.params if a.name == name)
                 kind = Kind(declared.type) if declared.type != "str" else Kind.INT
-                text = self.argument(name) if item is None else f"{self.argument(name)}[{item}]"
+                text = name if item is None else f"{name}[{item}]"
                 return Text(text, ATOM, kind, number=True)
             case _:
                 raise AssertionError(f"{leaf} is no number")
@@ -192,24 +186,33 @@ class Scope:
 
     # --- batch ---------------------------------------------------------------------------------------------------
 
+    def batch_of(self, t: Tensor) -> frozenset[str]:
+        """Whose batch dims an argument has: its own; a tangent those of its primal."""
+        if BATCH not in t.shape or t.role is Role.SAVED:
+            return frozenset()
+        return frozenset((t.of if t.role is Role.TANGENT else t.name,))
+
     def carriers(self) -> tuple[Tensor, ...]:
-        """The arguments that together have the whole batch shape: a cotangent alone does."""
+        """The arguments that together have the whole batch shape: the gradient of an output alone does."""
         batched = tuple(t for t in self.program.inputs if BATCH in t.shape)
-        whole = tuple(t for t in batched if t.role is Role.COTANGENT)
-        if whole:
-            return whole[:1]
+        whole = tuple(t for t in batched if self._is_whole(t))
+        if whole or not self.several_batches:
+            return whole[:1] or batched[:1]
         return tuple(t for t in batched if t.role is Role.INPUT) or batched
+
+    def _is_whole(self, t: Tensor) -> bool:
+        return t.role is Role.COTANGENT and t.of in self.results
 
     def whole_batch(self, batch: frozenset[str]) -> bool:
         """Do these arguments have the whole batch shape between them?"""
-        if any(t.role is Role.COTANGENT and t.name in batch for t in self.program.inputs):
+        if not self.several_batches or any(self._is_whole(t) and t.name in batch for t in self.program.inputs):
             return True
-        return all(t.name in batch for t in self.carriers())
+        return all(self.batch_of(t) <= batch for t in self.carriers())
 
     def batch_shape(self) -> str:
         """Code for the batch shape; a line of its own where it is more than `x.shape`."""
         if "batch shape" not in self.sizes:
-            parts = [self._batch_of(t) for t in self.carriers()]
+            parts = [self._batch_text(t) for t in self.carriers()]
             text = parts[0] if len(parts) == 1 else f"torch.broadcast_shapes({', '.join(parts)})"
             if not parts:
                 return "()"
@@ -218,13 +221,18 @@ class Scope:
             self.assign(name, text, size=True)
         return self.sizes["batch shape"]
 
-    def _batch_of(self, t: Tensor) -> str:
-        name = self.argument(t.name)
+    def _batch_text(self, t: Tensor) -> str:
+        name = t.name
         before = t.shape.index(BATCH) if name in self.pending else 0
         after = len(t.shape) - 1 - before
         if not before and not after:
             return f"{name}.shape"
         return f"{name}.shape[{before or ''}:{-after or ''}]"
+
+
+def batch_leading(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The loops with the batch in front."""
+    return tuple(sorted(loops, key=lambda loop: loop != BATCH))
 
 
 def loops_of(e: Scalar, space: tuple[Loop, ...]) -> tuple[Loop, ...]:

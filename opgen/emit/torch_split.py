@@ -1,49 +1,59 @@
 """Long bodies cut into named parts, so that every line of printed code fits.
 
-In goes a statement whose line is too long; out comes one that reads the parts, which were made statements of their own. No
-generated expression then needs to be broken over lines.
+In goes a statement whose line is too long; out comes a part of its body as a statement of its own. No generated expression
+then needs to be broken over lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from opgen.emit.torch_prepare import _kind, _statement
+from opgen.emit.torch_prepare import kind_of, statement
 from opgen.emit.torch_scope import Scope
-from opgen.ir.program import Compute, Kind
-from opgen.ir.scalar import Apply, Read, Scalar, substitute, walk
+from opgen.ir.program import Compute, Kind, Scatter, Statement
+from opgen.ir.scalar import Apply, Read, Scalar, walk
 from opgen.ir.text import scalar as as_text
 
-_PART = 56
+_SHORTEST = 10  # naming less saves nothing
 
 
-def split(scope: Scope, s: Compute, bind: Callable[[Compute], Read]) -> Compute:
-    """The statement over parts of at most a comfortable length, bound in order of evaluation."""
-    if s.op == "sum":
-        return s if not isinstance(s.body, Apply) else replace(s, body=_rebuilt(scope, s.body, s, bind))
-    return replace(s, body=_rebuilt(scope, s.body, s, bind))
+def largest_part(scope: Scope, s: Statement) -> Compute | None:
+    """The sub-expression nearest to half of the body, to be computed on a line of its own."""
+    if isinstance(s, Scatter):
+        return _update(scope, s)
+    half = len(as_text(s.body)) / 2
+    parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(walk(s.body)) if _can_stand_alone(n, s.body)]
+    if not parts:
+        return _made(scope, "part", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
+    return _made(scope, "part", min(parts)[2], s)
 
 
-def _rebuilt(scope: Scope, e: Scalar, s: Compute, bind: Callable[[Compute], Read]) -> Scalar:
-    while True:
-        part = _largest_part(e)
-        if part is None:
-            return e
-        kind = _kind(scope.program, part) if all(r.tensor in _known(scope) for r in walk(part) if isinstance(r, Read)) else Kind.FLOAT
-        made = bind(_statement("mask" if kind is Kind.BOOL else "part", part, s, kind))
-        e = substitute(e, {part: made})
+def _update(scope: Scope, s: Scatter) -> Compute | None:
+    """What a scatter adds, then where."""
+    if isinstance(s.body, Apply):
+        return _made(scope, "update", s.body, s)
+    position = next((q for q in s.at if isinstance(q, Apply)), None)
+    return None if position is None else _made(scope, "position", position, s)
 
 
-def _known(scope: Scope) -> tuple[str, ...]:
-    p = scope.program
-    return (*(t.name for t in p.inputs), *(t.target for t in p.statements))
+def _made(scope: Scope, name: str, part: Scalar, s: Statement) -> Compute:
+    kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program, part)
+    return statement("mask" if kind is Kind.BOOL else name, part, s, kind)
 
 
-def _largest_part(e: Scalar) -> Scalar | None:
-    """The largest proper sub-expression that fits a line of its own, once the whole is too long."""
-    if len(as_text(e)) <= _PART + 20:
-        return None
-    parts = [n for n in walk(e) if n is not e and isinstance(n, Apply) and any(isinstance(m, Read) for m in walk(n))]
-    fitting = [n for n in parts if 16 <= len(as_text(n)) <= _PART]  # noqa: PLR2004 (shorter saves nothing)
-    return max(fitting, key=lambda n: len(as_text(n)), default=None)
+def nested(s: Statement) -> Statement:
+    """A long sum or product with its first half as an operand of its own."""
+
+    def halved(e: Scalar) -> Scalar:
+        if isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2:  # noqa: PLR2004 (more than a pair)
+            half = (len(e.args) + 1) // 2
+            return Apply(e.fn, (Apply(e.fn, e.args[:half]), *e.args[half:]))
+        return e
+
+    return replace(s, body=halved(s.body)) if isinstance(s, Compute) and s.op is None else s
+
+
+def _can_stand_alone(e: Scalar, body: Scalar) -> bool:
+    if e is body or not isinstance(e, Apply) or len(as_text(e)) < _SHORTEST:
+        return False
+    return any(isinstance(n, Read) for n in walk(e))

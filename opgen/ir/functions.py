@@ -100,8 +100,12 @@ _ARITHMETIC = (
     _infix("floordiv", "x y", None, "same", "quotient rounded down", (0.5, 3.0)),
     _infix("mod", "x y", ("1", "-floor(x/y)"), "same", "rest with the divisor's sign", (0.5, 3.0)),
     _infix(
-        "pow", "x y", ("where(y == 0, 0, y*x**(y - 1))", "where(x == 0 and y >= 0, 0, x**y*log(x))"),
-        "same", "power", (0.2, 3.0),
+        "pow",
+        "x y",
+        ("where(y == 0, 0, y*x**(y - 1))", "where(x == 0 and y >= 0, 0, x**y*log(x))"),
+        "same",
+        "power",
+        (0.2, 3.0),
     ),
     _infix("neg", "x", ("-1",), "same", "sign change"),
     _infix("lt", "x y", None, "bool", "less"),
@@ -132,10 +136,17 @@ _POWERS = (
     _row("abs", "x", ("sign(x)",), "absolute value; derivative 0 at 0", avoid=(0.0,), result="same"),
     _row("hypot", "x y", ("x/hypot(x, y)", "y/hypot(x, y)"), "sqrt(x**2 + y**2) without overflow", (0.1, 3.0)),
     _row(
-        "logaddexp", "x y", ("sigmoid(x - y)", "sigmoid(y - x)"), "log(exp(x) + exp(y)) without overflow",
+        "logaddexp",
+        "x y",
+        ("sigmoid(x - y)", "sigmoid(y - x)"),
+        "log(exp(x) + exp(y)) without overflow",
     ),
     _row(
-        "xlogy", "x y", ("where(x == 0 and y <= 0, 0, log(y))", "x/y"), "x*log(y), 0 where x is 0", (0.1, 3.0),
+        "xlogy",
+        "x y",
+        ("where(x == 0 and y <= 0, 0, log(y))", "x/y"),
+        "x*log(y), 0 where x is 0",
+        (0.1, 3.0),
     ),
 )
 
@@ -147,12 +158,14 @@ _TRIGONOMETRY = (
     _row("acos", "x", ("-rsqrt((1 - x)*(1 + x))",), "inverse cosine", (-0.9, 0.9)),
     _row("atan", "x", ("1/(1 + square(x))",), "inverse tangent"),
     _row(
-        "atan2", "y x",
+        "atan2",
+        "y x",
         (
             "where(x == 0 and y == 0, 0, x/(square(x) + square(y)))",
             "where(x == 0 and y == 0, 0, -y/(square(x) + square(y)))",
         ),
-        "angle of the point (x, y)", (0.2, 3.0),
+        "angle of the point (x, y)",
+        (0.2, 3.0),
     ),
     _row("sinh", "x", ("cosh(x)",), "hyperbolic sine"),
     _row("cosh", "x", ("sinh(x)",), "hyperbolic cosine"),
@@ -185,7 +198,10 @@ _SPECIAL = (
     _row("polygamma", "n x", ("0", "polygamma(n + 1, x)"), "n-th derivative of digamma, n a constant", (0.3, 3.0)),
     _row("i0e", "x", ("i1e(x) - sign(x)*i0e(x)",), "exp(-abs(x))*I0(x), Bessel", avoid=(0.0,)),
     _row(
-        "i1e", "x", ("where(x == 0, 1/2, i0e(x) - i1e(x)*(sign(x) + 1/x))",), "exp(-abs(x))*I1(x), Bessel",
+        "i1e",
+        "x",
+        ("where(x == 0, 1/2, i0e(x) - i1e(x)*(sign(x) + 1/x))",),
+        "exp(-abs(x))*I1(x), Bessel",
         avoid=(0.0,),
     ),
 )
@@ -207,23 +223,34 @@ _ROUNDING = (
 _CHOICES = (
     replace(
         _row(
-            "max", "x y", ("where(x == y, 1/2, where(x > y, 1, 0))", "where(x == y, 1/2, where(x > y, 0, 1))"),
-            "largest; a tie shares the derivative", result="same",
+            "max",
+            "x y",
+            ("where(x == y, 1/2, where(x > y, 1, 0))", "where(x == y, 1/2, where(x > y, 0, 1))"),
+            "largest; a tie shares the derivative",
+            result="same",
         ),
         variadic=True,
     ),
     replace(
         _row(
-            "min", "x y", ("where(x == y, 1/2, where(x < y, 1, 0))", "where(x == y, 1/2, where(x < y, 0, 1))"),
-            "smallest; a tie shares the derivative", result="same",
+            "min",
+            "x y",
+            ("where(x == y, 1/2, where(x < y, 1, 0))", "where(x == y, 1/2, where(x < y, 0, 1))"),
+            "smallest; a tie shares the derivative",
+            result="same",
         ),
         variadic=True,
     ),
     _row(
-        "clamp", "x low high",
-        ("where(x >= low and x <= high, 1, 0)", "where(low < high and x < low, 1, 0)",
-         "where(x > high or high < low, 1, 0)"),
-        "x kept between low and high; derivative 1 at both", result="same",
+        "clamp",
+        "x low high",
+        (
+            "where(x >= low and x <= high, 1, 0)",
+            "where(low < high and x < low, 1, 0)",
+            "where(x > high or high < low, 1, 0)",
+        ),
+        "x kept between low and high; derivative 1 at both",
+        result="same",
     ),
     _row("lerp", "x y t", ("1 - t", "t", "y - x"), "x + t*(y - x)"),
     _row("isnan", "x", None, "not a number", result="bool"),

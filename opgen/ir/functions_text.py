@@ -1,7 +1,7 @@
 """How scalar functions are written in the languages that code comes out in, where that is not the regular spelling.
 
-Regular is `torch.name(args)` and, in the native headers, `rt::name(args)`. Each table maps a function to a format string
-over its printed arguments, which stand alone between commas or parentheses, so that no printer has to guess
+Regular is `torch.name(args)` and, in the native headers, `rt::name(args)`. Each table maps a function to a format
+string over its printed arguments, which stand alone between commas or parentheses, so that no printer has to guess
 precedences inside a spelling.
 """
 
@@ -18,7 +18,8 @@ TORCH: dict[str, str] = {
     # The default threshold of 20 costs half of float64's digits.
     "softplus": "torch.nn.functional.softplus({0}, threshold=50.0)",
     "log1mexp": (
-        "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), torch.log1p(-torch.exp(torch.neg({0}))))"
+        "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), "
+        "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
     "erfcx": "torch.special.erfcx({0})",
     "i0e": "torch.special.i0e({0})",

@@ -18,7 +18,7 @@ from opgen.ir.lower_constant import (
     dims_in,
     params_in,
 )
-from opgen.ir.lower_declare import Declarations, declare
+from opgen.ir.lower_declare import Declarations, check_outputs, declare, every
 from opgen.ir.lower_guards import (
     MAX_VARIANTS,
     Case,
@@ -59,7 +59,7 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     """The operator of a spec; None where there is a mistake."""
     found = Bag()
     operator = _lower(spec, found)
-    for d in found.items:
+    for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
         bag.add(d)
     return None if found.has_errors else operator
 
@@ -72,7 +72,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     params = arguments(d, computed, bag)
     check_domains(d, bag)
     check_targets(d, bag)
-    guards = all([check_guard(d, s.guard, bag) for s in (*d.forward, *d.backward) if s.guard is not None])
+    guards = every(check_guard(d, s.guard, bag) for s in (*d.forward, *d.backward) if s.guard is not None)
     if not guards:
         return None
     found = switches(d, computed)
@@ -92,6 +92,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         program = _variant(d, conditions, params, computed, refused, bag)
         if program is not None:
             variants.append(Variant(conditions, program))
+    check_outputs(d, bag)
     if bag.has_errors:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
@@ -105,7 +106,7 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
     for block in (d.forward, d.backward):
         names: dict[str, list[Assign]] = {}
         for s in block:
-            if s.op == "=" and not _is_component(s):
+            if s.op == "=" and not _is_component(s) and s.target.name not in d.lost:
                 names.setdefault(s.target.name, []).append(s)
         refused += [n for n, statements in names.items() if not check_cover(d, n, statements, found, bag)]
     return frozenset(refused)
@@ -122,7 +123,7 @@ def _tensor(d: Declarations, name: str) -> Tensor:
     return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind is Kind.FLOAT, doc=t.doc)
 
 
-# --- one variant -------------------------------------------------------------------------------------------------------
+# --- one variant -----------------------------------------------------------------------------------------------------
 
 
 def _variant(
@@ -141,6 +142,8 @@ def _variant(
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
         state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
+    for name in d.functions:  # also those that nothing calls
+        _function(d, name, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
     outputs = tuple(o for n in d.outputs if (o := _output(d, state, n)) is not None)
     override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
@@ -156,15 +159,14 @@ def _variant(
     scalars += [e for f in functions for e in (f.value, *f.partials)]
     scalars += [s.value for s in dims if s.value is not None]
     read = frozenset[str]().union(*(params_in(e) for e in scalars))
-    return Program(
-        str(d.spec.op), present, tuple(p for p in params if p.name in read), dims, statements, outputs, functions, override
-    )
+    used = tuple(p for p in params if p.name in read)
+    return Program(str(d.spec.op), present, used, dims, statements, outputs, functions, override)
 
 
 def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Compute, ...]:
     case = Case(state.given, state.chosen)
-    for name, span in d.targets().items():
-        if name in refused:
+    for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.forward.whole)).items():
+        if name in refused or (name in d.lost and name not in d.targets() and name not in d.inputs):
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     left: dict[str, int] = {}
@@ -179,8 +181,8 @@ def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag:
         if not left[name]:
             state.later.pop(name, None)
         found.extend(made)
-        known = Known(name, made[-1].shape if made else None, made[-1].kind if made else Kind.FLOAT, s.target.name_span)
-        state.tensors[name] = known
+        shape, kind = (made[-1].shape, made[-1].kind) if made else (None, Kind.FLOAT)
+        state.tensors[name] = Known(name, shape, kind, s.target.name_span)
     return tuple(found)
 
 

@@ -43,7 +43,7 @@ def spelled(name: str, shape: Shape) -> str:
     return f"{name}[{', '.join(items)}]"
 
 
-# --- bare names --------------------------------------------------------------------------------------------------------
+# --- bare names ------------------------------------------------------------------------------------------------------
 
 
 def bare_name(f: Frame, e: Name) -> Typed:
@@ -58,6 +58,8 @@ def bare_name(f: Frame, e: Name) -> Typed:
         return _bare_tensor(f, e, f.state.tensors[name])
     if name in f.state.later:
         return _too_early(f, e, e.span)
+    if f.scope is None and name in f.decl.inputs:
+        return _no_tensors(f, name, e.span)
     if name in f.decl.params:
         return param(f, e.span, f.decl.params[name], None)
     if name in f.decl.known_dims():
@@ -83,7 +85,8 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
 
 
 def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
-    return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, "pass it as an argument")
+    hints = ("pass it as an argument",) if f.place == "a local function" else ()
+    return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, *hints)
 
 
 def _use_batch(f: Frame, name: str, span: Span) -> bool:
@@ -146,6 +149,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
+    if not hints and len(name) == 1 and f.scope is not None:
+        hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -186,12 +191,12 @@ def _circle(f: Frame, name: str) -> tuple[str, ...]:
     return ()
 
 
-# --- accesses ----------------------------------------------------------------------------------------------------------
+# --- accesses --------------------------------------------------------------------------------------------------------
 
 
 def access(f: Frame, e: Access) -> Typed:
     """`name[…]`: a tensor at positions, or an element of a list param."""
-    if f.scope is None and e.name in f.state.tensors:
+    if f.scope is None and (e.name in f.state.tensors or e.name in f.decl.inputs):
         return _no_tensors(f, e.name, e.span)
     known = f.state.tensors.get(e.name)
     if known is not None and e.name not in f.args:
@@ -252,11 +257,13 @@ def check_rank(f: Frame, e: Access, known: Known) -> bool:
     if len(e.items) == len(known.shape) and (dots[0] if dots else None) == where:
         return True
     needed, found = _count(known.shape), _count(e.items)
-    missing = ", with its batch dims as `...`" if where is not None and not dots else ""
-    message = f"`{e.name}` has {needed} and is read at {found}{missing}"
-    if needed == found and dots:
+    besides = " besides its batch dims" if where is not None else ""
+    message = f"`{e.name}` has {needed}{besides} and is read at {found}"
+    if needed == found:
         message = f"the batch dims of `{e.name}` stand elsewhere"
-    related = (Label(known.span, f"shape {shape_text(known.shape)}"),)
+        if not dots:
+            message = f"`{e.name}` is read without its batch dims"
+    related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
         hints=(f"write `{spelled(e.name, known.shape)}`",),

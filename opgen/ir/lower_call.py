@@ -20,7 +20,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
 from opgen.lang.nodes import Call, Name
 
-MAX_SIZE, MAX_DEPTH = 200_000, 150
+MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _INTEGERS = ("bitand", "bitor", "bitxor")
 
@@ -129,19 +129,23 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         message = f"`{function.name}` takes {len(function.params)} arguments, not {len(e.args)}"
         return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
     if function.name in f.calls:
-        circle = " → ".join((*f.calls[f.calls.index(function.name) :], function.name))
-        return f.error("OPG239", f"the function `{function.name}` calls itself", e.span, label=circle)
+        return _circle(f, e, f.calls[f.calls.index(function.name) :])
+    f.state.expansions += 1
+    if f.state.expansions > MAX_EXPANSIONS:
+        if f.state.expansions == MAX_EXPANSIONS + 1:
+            f.error("OPG227", f"the functions of this spec are written out more than {MAX_EXPANSIONS} times", e.span)
+        return BAD
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD
     if function.partials is not None:
         return Typed(Apply(function.name, tuple(a.scalar for a in args)), Kind.FLOAT)
-    outer = f.args, f.calls, f.place
+    outer = f.args, f.calls, f.place, f.scope
     f.args = dict(zip(function.params, args, strict=True))
     f.calls = (*f.calls, function.name)
-    f.place = "a local function"
+    f.place, f.scope = "a local function", None
     result = f.lower(function.value)
-    f.args, f.calls, f.place = outer
+    f.args, f.calls, f.place, f.scope = outer
     size, depth = measure(result.scalar, f.state.sizes)
     if size > MAX_SIZE or depth > MAX_DEPTH:
         return f.error(
@@ -149,6 +153,14 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
             "name a part of it in a statement of its own",
         )  # fmt: skip
     return result
+
+
+def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:
+    members = frozenset(names)
+    if members not in f.state.circles:
+        f.state.circles.add(members)
+        f.error("OPG239", f"the function `{e.name}` calls itself", e.span, label=" → ".join((*names, e.name)))
+    return BAD
 
 
 def placeholder(function: LocalFunction, frame: Frame) -> Frame:
@@ -172,6 +184,8 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
 
 
 def _unknown(f: Frame, e: Call) -> Typed:
+    if e.name in f.decl.broken:
+        return BAD
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"
         return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)

@@ -96,7 +96,8 @@ def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scal
         if typed.scalar in (Lit(0), Lit(1)):
             return Lit(typed.scalar == Lit(1))
         if typed.kind not in (Kind.BOOL, None):
-            bag.error("OPG223", f"`{name}` is of dtype bool, and this is a number", e.span, hints=("write `true` or `false`",))
+            hints = ("write `true` or `false`",)
+            bag.error("OPG223", f"`{name}` is of dtype bool, and this is a number", e.span, hints=hints)
         return typed.scalar
     typed = numeric(typed)
     if wanted is Kind.INT and typed.kind is Kind.FLOAT:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Label, Span
@@ -17,7 +17,7 @@ from opgen.ir.program import Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.nodes import Assign, Expr
-from opgen.lang.parser import parse_block, parse_expression, parse_head
+from opgen.lang.parser import parse_expression, parse_head, parse_statements
 from opgen.lang.walk import statement_names
 from opgen.spec.formula import Formula
 from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
@@ -55,11 +55,13 @@ class Declarations:
     sizes: tuple[str, ...]  # dims of input shapes
     derived: dict[str, Expr]
     functions: dict[str, LocalFunction]
+    broken: frozenset[str]  # functions whose declaration has a mistake
     forward: tuple[Assign, ...]
     backward: tuple[Assign, ...]
     outputs: tuple[str, ...]
     output_shapes: dict[str, Shape]
     output_spans: dict[str, Span]
+    lost: tuple[str, ...]  # names whose statements could not be read
 
     def targets(self) -> dict[str, Span]:
         """The names that `forward` assigns, with their first place."""
@@ -82,18 +84,20 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    forward = parse_block(spec.forward, bag)
-    backward = () if spec.backward is None else parse_block(spec.backward, bag)
+    forward, lost = parse_statements(spec.forward, bag)
+    backward, lost_back = ((), ()) if spec.backward is None else parse_statements(spec.backward, bag)
+    lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived)))
     declared = {str(o.name): _shape(o.shape, bag, known) for o in spec.outputs or () if o.shape is not None}
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
-    if forward is None or backward is None:
+    if not forward:
         return None
     spans = {str(o.name): o.span for o in spec.outputs or ()}
     found = Declarations(
         spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
-        tuple(s for s in sizes if s not in derived), derived, functions, forward, backward,
-        _outputs(spec, forward, bag), declared, spans,
+        tuple(s for s in sizes if s not in derived), derived, functions,
+        frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
+        _outputs(spec, forward, lost, bag), declared, spans, tuple(dict.fromkeys(lost)),
     )  # fmt: skip
     for s in (*forward, *backward):
         check_target_name(found, s, bag)
@@ -110,7 +114,8 @@ def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | N
         text = item.text.strip()
         if text in ("...", "\u2026"):
             if BATCH in shape:
-                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here")
+                notes = ("several groups of variadic dims are reserved for later",)
+                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here", notes=notes)
                 continue
             shape.append(BATCH)
         elif text.isascii() and text.isdigit() and len(text) < 19:
@@ -176,23 +181,30 @@ def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
     return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span)
 
 
-def _outputs(spec: OpSpec, forward: tuple[Assign, ...], bag: Bag) -> tuple[str, ...]:
+def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], bag: Bag) -> tuple[str, ...]:
     """The listed outputs, or the names assigned and never read."""
     assigned = tuple(dict.fromkeys(s.target.name for s in forward))
     if spec.outputs is not None:
         for o in spec.outputs:
-            if o.name not in assigned:
+            if o.name not in assigned and o.name not in lost:
                 hints = did_you_mean(o.name, assigned)
-                bag.error("OPG218", f"the output `{o.name}` is never assigned", o.span, label="no statement", hints=hints)
+                message = f"the output `{o.name}` is never assigned"
+                bag.error("OPG218", message, o.span, label="no statement", hints=hints)
         return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
     read = {name for s in forward for name in statement_names(s) if name != s.target.name or s.op != "="}
-    found = tuple(n for n in assigned if n not in read)
-    if not found and assigned:
-        bag.error(
-            "OPG235", "every tensor that is assigned is also read, so that none is an output", spec.forward.whole,
-            hints=(f"list the outputs: `outputs: [{assigned[-1]}]`",),
-        )  # fmt: skip
-    return found
+    return tuple(n for n in assigned if n not in read)
+
+
+def check_outputs(d: Declarations, bag: Bag) -> None:
+    """An operator has an output; looked at last, because a circle of statements has its own message."""
+    if d.outputs or bag.has_errors:
+        return
+    last = d.forward[-1].target.name
+    bag.error(
+        "OPG235", "this operator has no outputs", d.spec.forward.whole,
+        notes=("without `outputs`, these are the tensors that are assigned and never read",),
+        hints=(f"list them: `outputs: [{last}]`",),
+    )  # fmt: skip
 
 
 def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
@@ -206,6 +218,11 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=("rename it",))
     elif not check_lower(name, span, "tensor", bag):
         return
+
+
+def every(checks: Iterable[bool]) -> bool:
+    """Whether all hold, after every one of them has been made (and has reported what it found)."""
+    return all(list(checks))
 
 
 def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
@@ -225,7 +242,7 @@ def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
 def _check_saved(d: Declarations, bag: Bag) -> None:
     if d.spec.save == "auto":
         return
-    known = (*d.inputs, *d.targets())
+    known = (*d.inputs, *d.targets(), *d.lost)
     for name in d.spec.save:
         if name not in known:
             bag.error(

@@ -1,4 +1,4 @@
-"""Expressions of formulas to typed scalars: arithmetic, conditions, calls. Names and reductions have modules of their own.
+"""Expressions of formulas to typed scalars: arithmetic and conditions; names, calls, reductions stand elsewhere.
 
 Kinds follow the language: a condition in arithmetic is 0 or 1, `/` gives a float, functions say what they give.
 """
@@ -105,7 +105,8 @@ def _compare(f: Frame, operands: Sequence[Expr], ops: Sequence[str]) -> Typed:
         lowered = [numeric(t) for t in lowered]
     scalars = [t.scalar for t in lowered]
     if all(isinstance(s, Lit) for s in scalars):
-        return Typed(Lit(all(_literal(op, a, b) for a, op, b in zip(scalars, ops, scalars[1:], strict=False))), Kind.BOOL)
+        links = zip(scalars, ops, scalars[1:], strict=False)
+        return Typed(Lit(all(_literal(op, a, b) for a, op, b in links)), Kind.BOOL)
     return Typed(comparison_of(scalars, ops), Kind.BOOL)
 
 

@@ -5,23 +5,28 @@ from __future__ import annotations
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.lower_access import NOT_YET, shape_text
+from opgen.ir.lower_declare import every
 from opgen.ir.lower_kinds import integer
-from opgen.ir.lower_scope import Frame, IndexInfo, Site, free, same_extent
-from opgen.ir.scalar import BATCH, Lit, Read, Scalar, walk
+from opgen.ir.lower_scope import Frame, IndexInfo, Site, same_extent
+from opgen.ir.scalar import BATCH, Lit, Scalar
 from opgen.lang.nodes import Expr
+from opgen.lang.walk import names_read
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
     """A written extent: an integer expression of dims and int params."""
+    for name, node in names_read(e).items():
+        if name in f.state.tensors or (f.scope is not None and f.scope.find(name) is not None):
+            f.error(
+                "OPG226", "an extent is made of dims and int params", node.span, label="neither",
+                notes=("shapes that depend on data are reserved for later",),
+            )  # fmt: skip
+            return None
+    outer = f.scope, f.place
+    f.scope, f.place = None, "an extent"
     typed = integer(f, f.lower(e), e.span, "an extent")
+    f.scope, f.place = outer
     if typed.kind is None:
-        return None
-    names, _ = free(typed.scalar)
-    if names or any(isinstance(n, Read) for n in walk(typed.scalar)):
-        f.error(
-            "OPG226", "an extent is made of dims and int params", e.span,
-            notes=("shapes that depend on data are reserved for later",),
-        )  # fmt: skip
         return None
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0:
         f.error("OPG232", "an extent cannot be negative", e.span)
@@ -29,13 +34,16 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     return typed.scalar
 
 
-def resolve(f: Frame, info: IndexInfo) -> bool:
-    """Settle the extent of an index whose accesses are all known; False after a mistake."""
+def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
+    """Settle the extent of an index whose accesses are all known; False after a mistake.
+
+    `body`: the formula was understood, so that an index without accesses is a mistake of its own.
+    """
     if info.stated is not None:
         info.extent = info.stated
-        return all([_within(f, info, site) for site in info.sites])
+        return every(_within(f, info, site) for site in info.sites)
     if not info.sites:
-        if info.name not in f.reported:
+        if body and info.name not in f.reported:
             f.reported.add(info.name)
             f.error(
                 "OPG214", f"nothing says how far `{info.name}` runs", info.span,
@@ -61,7 +69,8 @@ def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
     hints = _swapped(f, info, first, second)
     f.bag.error(
         "OPG213", f"the index `{info.name}` runs over `{a}` and over `{b}`", second.span,
-        label=f"here it runs over `{b}`", related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
+        label=f"here it runs over `{b}`",
+        related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
         notes=tuple(dict.fromkeys(notes)),
         hints=hints or ("use two indices, or give the dims one name if they are always equal",),
     )  # fmt: skip

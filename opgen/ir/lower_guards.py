@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.diagnostics.suggest import did_you_mean, listed
-from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.walk import nodes
@@ -83,7 +83,7 @@ def _tested(d: Declarations) -> frozenset[str]:
     return frozenset(names & set(d.params))
 
 
-# --- what a guard says -------------------------------------------------------------------------------------------------
+# --- what a guard says -----------------------------------------------------------------------------------------------
 
 
 def holds(d: Declarations, guard: Expr | None, case: Case) -> bool:
@@ -133,7 +133,7 @@ def check_guard(d: Declarations, guard: Expr, bag: Bag) -> bool:
         case Unary(op="not", operand=operand):
             return check_guard(d, operand, bag)
         case Logic(operands=operands):
-            return all([check_guard(d, o, bag) for o in operands])
+            return every(check_guard(d, o, bag) for o in operands)
         case Call(name="given", args=args):
             return check_given(d, guard, args, bag)
         case Compare(operands=(left, right), ops=("==" | "!=",)):
@@ -155,9 +155,7 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
     hints: tuple[str, ...] = ()
     if param is not None and param.choices:
         hints = (f'compare it: `{name} == "{param.choices[0]}"`',)
-    elif name in d.inputs and d.inputs[name].optional:
-        hints = (f"write `given({name})`",)
-    elif param is not None and param.null:
+    elif (name in d.inputs and d.inputs[name].optional) or (param is not None and param.null):
         hints = (f"write `given({name})`",)
     elif param is None:
         hints = did_you_mean(name, d.params)
@@ -173,9 +171,7 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
         bag.error("OPG229", "`given` takes the name of one optional input or param", call.span)
         return False
     name = arg.name
-    if name in d.inputs and d.inputs[name].optional:
-        return True
-    if name in d.params and d.params[name].null:
+    if (name in d.inputs and d.inputs[name].optional) or (name in d.params and d.params[name].null):
         return True
     optional = [n for n, t in d.inputs.items() if t.optional] + [n for n, p in d.params.items() if p.null]
     if name in d.inputs:

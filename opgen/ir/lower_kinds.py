@@ -34,7 +34,8 @@ def condition(f: Frame, t: Typed, span: Span) -> Typed:
     if t.kind is None or t.kind is Kind.BOOL:
         return t
     what = "an integer" if t.kind is Kind.INT else "a number"
-    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, "compare it, for example `x != 0`")
+    hint = "compare it, for example `x != 0`"
+    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, hint)
 
 
 def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:

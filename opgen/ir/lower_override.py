@@ -40,7 +40,7 @@ def check_targets(d: Declarations, bag: Bag) -> None:
                 message = f"`{name}` is given: it is the gradient of an output"
             bag.error("OPG228", message, span, hints=did_you_mean(name, differentiable))
     assigned = {s.target.name for s in d.backward}
-    if not any(PREFIX + n in assigned for n in d.inputs):
+    if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in d.inputs):
         first = d.backward[0].target.name_span
         hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
         bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)
@@ -74,7 +74,7 @@ def lower_override(
         statements.extend(made)
         last = made[-1]
         if own is not None:
-            if tuple(x for x in last.shape if not isinstance(x, Batch)) != tuple(x for x in own if not isinstance(x, Batch)):
+            if _named(last.shape) != _named(own):
                 message = f"`{name}` has shape {text.shape(last.shape)} and `{of}` has shape {text.shape(own)}"
                 bag.error("OPG228", message, s.target.span)
             statements[-1] = last = replace(last, kind=Kind.FLOAT)
@@ -82,6 +82,10 @@ def lower_override(
             shapes.append(last.shape)
         inner.tensors[name] = Known(name, last.shape, last.kind, s.target.name_span)
     return Override(tuple(stated), tuple(statements), tuple(shapes))
+
+
+def _named(shape: Shape) -> Shape:
+    return tuple(s for s in shape if not isinstance(s, Batch))
 
 
 def _wanted(s: Assign, own: Shape, of: str) -> Wanted:

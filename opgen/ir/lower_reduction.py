@@ -10,7 +10,7 @@ from __future__ import annotations
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.lower_access import NOT_YET
-from opgen.ir.lower_declare import check_lower
+from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import condition, numeric
 from opgen.ir.lower_scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
@@ -36,9 +36,10 @@ from opgen.lang.nodes import Binder, Dots, Reduction
 SUPPORTED_OPERATORS = ("softmax", "log_softmax")
 
 # Functions whose value and derivatives are finite wherever their arguments are: no condition needs to guard them.
-_TAME = frozenset(
-    "add sub mul neg where lt le gt ge eq ne and or not abs sign sin cos tanh sigmoid logsigmoid softplus silu relu "
-    "erf erfc atan asinh floor ceil round trunc min max clamp square detach logaddexp".split()
+_TAME = (
+    *("add", "sub", "mul", "neg", "where", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs", "sign"),
+    *("sin", "cos", "tanh", "sigmoid", "logsigmoid", "softplus", "silu", "relu", "erf", "erfc", "atan", "asinh"),
+    *("floor", "ceil", "round", "trunc", "min", "max", "clamp", "square", "detach", "logaddexp"),
 )
 
 
@@ -89,7 +90,8 @@ def _row(f: Frame, e: Reduction) -> Row | None:
     row = REDUCTIONS.get(name)
     if row is None:
         if name in FUNCTIONS or name in f.decl.functions:
-            f.error("OPG211", f"`{name}` is a function of numbers, not a reduction", e.name_span, f"write `{name}(…)`")
+            message = f"`{name}` is a function of numbers, not a reduction"
+            f.error("OPG211", message, e.name_span, f"write `{name}(…)`")
         elif name in f.state.tensors:
             f.error("OPG211", f"`{name}` is a tensor, not a reduction", e.name_span, "multiplication is written `*`")
         else:
@@ -102,12 +104,13 @@ def _row(f: Frame, e: Reduction) -> Row | None:
     return row
 
 
-# --- reductions proper -------------------------------------------------------------------------------------------------
+# --- reductions proper -----------------------------------------------------------------------------------------------
 
 
 def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     if not e.binders:
-        f.error("OPG246", f"`{row.name}[]` names no index", e.span, f"write `{row.name}[k](…)` or `{row.name}[...](…)`")
+        hint = f"write `{row.name}[k](…)` or `{row.name}[...](…)`"
+        f.error("OPG246", f"`{row.name}[]` names no index", e.span, hint)
         return None
     outer, path = f.scope, f.path
     assert outer is not None
@@ -122,7 +125,7 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     body = f.lower(e.body)
     body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
     f.scope = outer
-    good = all([isinstance(i, Batch) or resolve(f, i) for i in loops])
+    good = every(isinstance(i, Batch) or resolve(f, i, body=body.kind is not None) for i in loops)
     if body.kind is None or not good:
         return None
     scalar = body.scalar
@@ -213,7 +216,7 @@ def _kind(row: Row, body: Kind) -> Kind:
             return Kind.BOOL
 
 
-# --- index operators ---------------------------------------------------------------------------------------------------
+# --- index operators -------------------------------------------------------------------------------------------------
 
 
 def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
@@ -227,6 +230,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
             hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            f.reported.add(b.name)
             f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, label="bound nowhere")
             return None
         if info in loops:
@@ -254,7 +258,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     return Pending("", _axes(f.scope, names | own, batch), scalar, row.name, loops, _kind(row, body.kind), e.span)
 
 
-# --- laziness ----------------------------------------------------------------------------------------------------------
+# --- laziness --------------------------------------------------------------------------------------------------------
 
 
 def _risky(body: Scalar) -> bool:

@@ -151,7 +151,10 @@ class Frame:
     def lower(self, e: Expr) -> Typed:
         return self.lowering(self, e)
 
-    def error(self, code: str, message: str, span: Span, *hints: str, label: str = "", notes: Iterable[str] = ()) -> Typed:
+    def error(
+        self, code: str, message: str, span: Span, *hints: str, label: str = "", notes: Iterable[str] = ()
+    ) -> Typed:
+        """Report a mistake; gives what stands for it."""
         self.bag.error(code, message, span, label=label, hints=hints, notes=notes)
         return BAD
 
@@ -168,6 +171,8 @@ class Variation:
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived ones with their value
     taken: set[str] = field(default_factory=set)
     sizes: dict[int, tuple[Scalar, int, int]] = field(default_factory=dict)
+    expansions: int = 0  # of local functions, so that doubling ones end
+    circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
 
     def fresh(self, wish: str) -> str:
         """A name nobody has yet."""

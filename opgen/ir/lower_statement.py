@@ -1,4 +1,4 @@
-"""One assignment to one or more statements of the program: the reductions taken out of it, then the assignment itself."""
+"""One assignment to statements of the program: the reductions taken out of it, then the assignment itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import assert_never
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.ir.lower_access import NOT_YET, shape_text
 from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
-from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
@@ -67,7 +67,7 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     frame.scope = scope
     body, op, over = _right_side(frame, value)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
-    good = all([resolve(frame, i) for i in infos])
+    good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
     if body.kind is None or not good:
         return ()
     if scope.batch is None and not scope.batch_used:
@@ -112,7 +112,7 @@ def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[Inde
     return Typed(found.body, found.kind), found.op, found.over
 
 
-# --- the left side -----------------------------------------------------------------------------------------------------
+# --- the left side ---------------------------------------------------------------------------------------------------
 
 
 def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted: Wanted) -> Scope | None:
@@ -185,18 +185,18 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
         related = () if wanted.span is None else (Label(wanted.span, f"{wanted.origin} {shape_text(shape)}"),)
         frame.bag.error(
             "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
-            label="other dims", related=related, hints=("write one index for each dim, and `...` where the shape has it",),
+            label="other dims", related=related,
+            hints=("write one index for each dim, and `...` where the shape has it",),
         )  # fmt: skip
         return False
     for loop, extent in zip(scope.loops, shape, strict=True):
         if isinstance(loop, IndexInfo) and not isinstance(extent, Batch):
             if loop.stated is None:
                 loop.stated, loop.origin = extent, wanted.origin
-            else:
-                if not same_extent(loop.stated, extent, frame.state.dims):
-                    message = f"the extent of `{loop.name}` differs from the shape {shape_text(shape)}"
-                    frame.error("OPG243", message, loop.span)
-                    return False
+            elif not same_extent(loop.stated, extent, frame.state.dims):
+                message = f"the extent of `{loop.name}` differs from the shape {shape_text(shape)}"
+                frame.error("OPG243", message, loop.span)
+                return False
     return True
 
 
@@ -209,9 +209,8 @@ def _declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind 
     if wanted.kind is Kind.INT and kind is Kind.BOOL:
         return Kind.INT
     hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
-    frame.error(
-        "OPG243", f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {_article(kind)}", s.value.span, hint
-    )
+    message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {_article(kind)}"
+    frame.error("OPG243", message, s.value.span, hint)
     return None
 
 
@@ -242,11 +241,11 @@ def _index_names(s: Assign) -> set[str]:
     return names
 
 
-# --- a choices param that stands for no reduction ------------------------------------------------------------------------
+# --- a choices param that stands for no reduction --------------------------------------------------------------------
 
 
 def _without_none(d: Declarations, state: Variation, e: Expr) -> tuple[Expr, tuple[Binder | Dots, ...]]:
-    """The formula with reductions that are `none` in this variant left out, and the indices these leave to the target."""
+    """The formula without the reductions that are `none` in this variant, and the indices these leave to the target."""
     if not any(state.chosen.get(n.name) == "none" for n in nodes(e) if isinstance(n, Reduction)):
         return e, ()
     appended: dict[Binder | Dots, None] = {}

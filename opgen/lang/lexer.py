@@ -132,17 +132,19 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
             return end
     char = f.text[at]
     end = at + 1
+    hints: tuple[str, ...]
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1
-        bag.error("OPG201", "this string is not closed on its line", f.span(at, end), hints=(f"add the closing {char}",))
+        hints = (f"add the closing {char}",)
+        bag.error("OPG201", "this string is not closed on its line", f.span(at, end), hints=hints)
         tokens.append(Token(T.TEXT, f.text[at:end] + char, f.span(at, end)))
         return end
     while end < len(f.text) and (f.text[end].isalnum() or f.text[end] == "_"):
         end += 1
     word = f.text[at:end]
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
-    hints: tuple[str, ...] = ()
+    hints = ()
     if char == ";":
         hints = ("write one statement per line",)
     elif char.isalpha():

@@ -7,6 +7,9 @@ statement gets its say. Nesting is limited, because everything after the parser 
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.lexer import T, Token, number_value, tokenize
 from opgen.lang.nodes import (
@@ -41,6 +44,7 @@ _LEVELS = {
     "**": _POWER,
 }
 _UPDATES = ("=", "+=", "*=")
+_STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
 _KEYWORDS = ("and", "or", "not", "if")
 
 
@@ -62,6 +66,7 @@ class _Parser:
         self.tokens = tokenize(f, bag)
         self.at = 0
         self.depth = 0
+        self.lost: dict[str, None] = {}  # names whose statement has a mistake
 
     # --- tokens --------------------------------------------------------------------------------------------------
 
@@ -107,9 +112,21 @@ class _Parser:
     def expect(self, text: str, opener: Token | None = None) -> Token:
         if self.token.is_op(text):
             return self.advance()
-        if opener is not None and self.token.kind in {T.END, T.NEWLINE}:
+        if opener is not None and (self.token.kind in {T.END, T.NEWLINE} or self.at_statement()):
             raise self.fail(f"`{opener.text}` is never closed", opener.span, "OPG203", f"add the missing `{text}`")
         raise self.unexpected(f"`{text}`" if opener is None else f"an operator, `,` or `{text}`")
+
+    def at_statement(self) -> bool:
+        """Whether a new statement seems to begin inside brackets: the lines from here on are then read as such."""
+        start = bisect_left(self.formula.offsets, self.token.span.start)
+        text = self.formula.text
+        if self.token.kind is not T.NAME or text[text.rfind("\n", 0, start) + 1 : start].strip():
+            return False
+        if not _STATEMENT.match(text, start):
+            return False
+        rest = Formula(text[start:], self.formula.source, self.formula.offsets[start:])
+        self.tokens[self.at :] = [Token(T.NEWLINE, "\n", self.token.span), *tokenize(rest, self.bag)]
+        return True
 
     def deeper(self, span: Span) -> None:
         self.depth += 1
@@ -251,10 +268,13 @@ class _Parser:
             if self.token.kind is T.NEWLINE:
                 self.advance()
                 continue
+            first = self.token
             try:
                 self.depth = 0
                 found.append(self.statement())
             except _StopError:
+                if first.kind is T.NAME:
+                    self.lost[first.text] = None
                 while self.token.kind not in {T.END, T.NEWLINE}:
                     self.advance()
         return tuple(found)
@@ -328,13 +348,20 @@ def as_binder(item: Expr | Dots) -> Binder | Dots | None:
             return None
 
 
-def parse_block(f: Formula, bag: Bag) -> tuple[Assign, ...] | None:
-    """The statements of a `forward` or `backward` block; None where there is a mistake (all are reported)."""
+def parse_statements(f: Formula, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
+    """The statements of a `forward` or `backward` block, and the names of those that could not be read."""
     before = len(bag.items)
     parser = _Parser(f, bag)
     found = parser.statements()
     if not found and len(bag.items) == before:
         bag.error("OPG201", "this block assigns nothing", f.whole, hints=("write `name = expression`",))
+    return found, tuple(parser.lost)
+
+
+def parse_block(f: Formula, bag: Bag) -> tuple[Assign, ...] | None:
+    """The statements of a block; None where there is a mistake (all are reported)."""
+    before = len(bag.items)
+    found, _ = parse_statements(f, bag)
     return found if len(bag.items) == before else None
 
 

@@ -27,6 +27,7 @@ from opgen.plan.model import KernelPlan, Result, Storage
 MAX_DIMS = 12
 POISON = 0xC7
 DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "bool": 5}
+FLOATS = ("float32", "float64", "float16", "bfloat16")
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
 _FLAGS = ("-x", "c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
 
@@ -52,12 +53,13 @@ def compiler() -> str | None:
     return shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
 
 
-def compile_emulated(source: Path, include: Sequence[Path], out: Path) -> Path:
-    """Compile one `.cu` to a shared library that runs its kernels on the CPU."""
+def compile_emulated(source: Path, include: Sequence[Path], out: Path, dtypes: Sequence[str] = FLOATS) -> Path:
+    """Compile one `.cu`, for some floating dtypes, to a shared library that runs its kernels on the CPU."""
     found = compiler()
     if found is None:
         raise FileNotFoundError("no C++ compiler: install g++ or clang++")
-    line = [found, *_FLAGS, *(f"-I{path}" for path in include), str(source), "-o", str(out)]
+    chosen = f"-DOPGEN_DTYPES={sum(1 << FLOATS.index(d) for d in dtypes)}"
+    line = [found, *_FLAGS, chosen, *(f"-I{path}" for path in include), str(source), "-o", str(out)]
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{source}: does not compile\n{done.stderr[:4000]}")

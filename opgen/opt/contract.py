@@ -141,5 +141,3 @@ def _operands(b: Builder, s: Compute, t: _Term) -> Sequence[Scalar]:
         else:
             operands.append(b.emit(f"{s.target}_factor", loops, product(*factors)))
     return operands
-
-

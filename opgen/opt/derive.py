@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
-from opgen.diff.tangent import NoForwardMode, tangent
+from opgen.diff.tangent import NoForwardModeError, tangent
 from opgen.ir.program import Kind, Operator, Program, Variant
 from opgen.opt.contract import contract
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
-from opgen.opt.save import Saved, save
+from opgen.opt.reuse import reuse
+from opgen.opt.save import save
 from opgen.opt.simplify import fold, tidy
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
@@ -52,19 +53,18 @@ class Derived:
     rewrites: tuple[Rewrite, ...] = ()
 
 
-def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:  # noqa: B008 - frozen
+def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:
     """The programs of every variant, in the order of the operator's variants."""
     return tuple(derive_variant(v, flags) for v in operator.variants)
 
 
 def derive_variant(v: Variant, flags: Flags) -> Derived:
-    primal, applied = v.program, ()
+    primal = v.program
+    applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
         primal, applied = stabilize(primal)
-    keep = tuple(s.target for s in primal.statements)
-    primal = run_passes(primal, passes(keep))
-    keep = tuple(s.target for s in primal.statements)
-    optimise = passes(keep, exact=flags.exact)
+    primal = run_passes(primal, passes(primal, exact=flags.exact))
+    optimise = passes(primal, exact=flags.exact)
     if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
         return Derived(v, inline_functions(primal), inline_functions(primal), (), None, None, None, None, None, applied)
     gradient = run_passes(adjoint(primal), optimise)
@@ -90,7 +90,7 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
 def _tangent(primal: Program, optimise: tuple[tuple[str, Pass], ...]) -> Program | None:
     try:
         return finished(run_passes(tangent(primal), optimise))
-    except NoForwardMode:
+    except NoForwardModeError:
         return None
 
 
@@ -99,13 +99,18 @@ def finished(p: Program) -> Program:
     return dce(cse(inline_functions(p)))
 
 
-def passes(keep: tuple[str, ...], *, exact: bool = False) -> tuple[tuple[str, Pass], ...]:
-    """The passes over a program, in order, each with its name."""
+def passes(primal: Program, *, exact: bool = False) -> tuple[tuple[str, Pass], ...]:
+    """The passes over a program that is, or is derived from, `primal`, in order, each with its name.
+
+    Statements of the primal program keep their names and, contractions apart, their form.
+    """
+    keep = tuple(s.target for s in primal.statements)
     rewriting: tuple[tuple[str, Pass], ...] = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
-        ("tidy", tidy),
+        ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
         ("share", cse),
+        ("reuse", lambda p: reuse(p, primal)),
         ("contract", lambda p: contract(p, keep)),
         ("fold", lambda p: fold(p, keep)),
         ("share again", cse),
@@ -117,6 +122,3 @@ def run_passes(p: Program, listed: tuple[tuple[str, Pass], ...]) -> Program:
     for _, step in listed:
         p = step(p)
     return p
-
-
-__all__ = ["Derived", "Flags", "Saved", "derive", "derive_variant", "finished", "passes", "run_passes"]

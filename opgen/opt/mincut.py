@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _INFINITE = 1 << 200
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value one could keep. `cost` None: it cannot be kept. `given` or not recomputable: it has to come from a cut."""
+    """A value one could keep. `cost` None: it cannot be kept; one that is not recomputable has to come from a cut."""
 
     name: str
     needs: tuple[str, ...]  # what recomputing it reads
@@ -62,7 +63,7 @@ class _Graph:
             while path[-1] != _SOURCE:
                 path.append(before[path[-1]])
             path.reverse()
-            steps = list(zip(path, path[1:], strict=False))
+            steps = list(pairwise(path))
             flow = min(self.capacity[a][b] for a, b in steps)
             assert flow < _INFINITE, "a value that is needed can neither be kept nor computed"
             for a, b in steps:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from opgen.diff.algebra import negated, product, quotient, split_factors, total
-from opgen.ir.scalar import Apply, Lit, Param, Scalar, is_number, neg, substitute, walk
+from opgen.ir.scalar import Apply, Lit, Param, Scalar, is_number, substitute, walk
 
 Binding = dict[Scalar, Scalar]
 
@@ -50,7 +50,7 @@ def terms_of(e: Scalar) -> list[Scalar]:
 
 def _negate(e: Scalar) -> Scalar:
     flipped = negated(e)
-    return neg(e) if flipped is None else flipped
+    return product(Lit(-1), e) if flipped is None else flipped
 
 
 def _rewrite_sum(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | None:
@@ -63,9 +63,8 @@ def _rewrite_sum(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | No
         mine = terms if sign > 0 else [_negate(t) for t in terms]
         for found, rest in _choose(wanted, mine, {}):
             made = substitute(replacement, found)
-            if sign < 0:
-                made, rest = _negate(made), [_negate(t) for t in rest]
-            return total([*rest, made])
+            result = [*rest, made]
+            return total(result if sign > 0 else [_negate(t) for t in result])
     return None
 
 
@@ -79,7 +78,8 @@ def _rewrite_product(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar 
     for partial, rest_bottom in _choose(wanted_bottom, bottom, {}):
         for found, rest_top in _choose(wanted_top, top, partial):
             made = substitute(replacement, found)
-            return product(quotient(coefficient / unit, [], []), *rest_top, made, quotient(Fraction(1), [], rest_bottom))
+            below = quotient(Fraction(1), [], rest_bottom)
+            return product(quotient(coefficient / unit, [], []), *rest_top, made, below)
     return None
 
 
@@ -159,5 +159,3 @@ def _unify_product(pattern: Scalar, e: Scalar, known: Binding) -> Iterator[Bindi
         for found, rest_top in _choose(wanted_top, top, partial):
             if not rest_top:
                 yield found
-
-

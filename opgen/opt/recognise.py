@@ -46,7 +46,7 @@ class _Walk:
         self.made[done.target] = done
         self.builder.statements.append(done)
 
-    # --- inside a body -----------------------------------------------------------------------------------------------
+    # --- inside a body ---
 
     def rewrite(self, s: Compute, e: Scalar) -> Scalar:
         match e:

@@ -129,5 +129,3 @@ def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str
             name = n if n not in taken else f"{n}_residual"
             extra.append(Output(name, n, shapes[n].shape, shapes[n].kind, differentiable=False, of=n))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))
-
-

@@ -43,11 +43,12 @@ _READABLE = 24  # nodes of a body that is still folded into another
 
 def simplify(p: Program, keep: Collection[str] = ()) -> Program:
     """Tidy every body, then fold trivial and single-use statements into their readers."""
-    return fold(tidy(p), keep)
+    return fold(tidy(p, keep), keep)
 
 
-def tidy(p: Program) -> Program:
-    return replace(p, statements=tuple(map_scalars(s, tidy_scalar) for s in p.statements))
+def tidy(p: Program, keep: Collection[str] = ()) -> Program:
+    kept = dict.fromkeys(keep)
+    return replace(p, statements=tuple(s if s.target in kept else map_scalars(s, tidy_scalar) for s in p.statements))
 
 
 def tidy_scalar(e: Scalar) -> Scalar:
@@ -117,13 +118,19 @@ def _tidy_square(args: tuple[Scalar, ...]) -> Scalar:
             return Apply("square", args)
 
 
+def _comes_out(e: Scalar) -> bool:
+    """Whether a factor is itself a product or has a sign."""
+    nested = isinstance(e, Apply) and e.fn in ("mul", "div", "neg")
+    return nested or (not isinstance(e, Lit) and negated(e) is not None)
+
+
 def _tidy_product(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
-    """Signs and zeros come out; the rest of a product stays as written."""
+    """Signs and zeros come out, nested products become one."""
 
     def rule(args: tuple[Scalar, ...]) -> Scalar:
         if fn == "div" and args[1] == ZERO:
             return Apply(fn, args)
-        if ZERO in args or any(negated(a) is not None and not isinstance(a, Lit) for a in args):
+        if ZERO in args or any(_comes_out(a) for a in args):
             return product(*args) if fn == "mul" else product(args[0], Apply("div", (ONE, args[1])))
         return Apply(fn, args)
 
@@ -142,7 +149,7 @@ _RULES: dict[str, Callable[[tuple[Scalar, ...]], Scalar]] = {
 }
 
 
-# --- folding statements into their readers -----------------------------------------------------------------------------
+# --- folding statements into their readers ---------------------------------------------------------------------------
 
 
 def fold(p: Program, keep: Collection[str] = ()) -> Program:
@@ -220,9 +227,17 @@ def _may_fold(made: Compute, r: Read, reader: Statement, uses: dict[str, int]) -
         return False
     if is_contraction(reader) or not _distinct(r.at):
         return False
-    if len(r.at) < len(reader.loops) and not is_constant(made.body) and _nodes(made.body) > 1:
+    if len(r.at) < len(reader.loops) and not is_constant(made.body) and not _is_cheap(made.body):
         return False
     return _nodes(made.body) + _nodes(reader.body) <= 3 * _READABLE and _nodes(made.body) <= _READABLE
+
+
+def _is_cheap(e: Scalar) -> bool:
+    """One access with a sign or a constant factor: nothing to hold on to for every element of a larger loop."""
+    return len(reads(e)) <= 1 and all(
+        isinstance(n, Lit | Dim | Read | Index) or (isinstance(n, Apply) and n.fn in ("neg", "mul", "div"))
+        for n in walk(e)
+    )
 
 
 def _distinct(at: tuple[Position, ...]) -> bool:

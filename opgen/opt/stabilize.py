@@ -129,5 +129,3 @@ def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
 def describe(r: Rewrite) -> str:
     """One line for `opgen show`."""
     return f"{r.statement}: {r.rule} ({r.reason})"
-
-

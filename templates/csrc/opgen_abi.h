@@ -41,7 +41,7 @@ typedef struct OpgenCall {
   const int64_t* ints; /* int and bool params */
   void* workspace;     /* null or at least the bytes that the step's `_workspace` function asks for */
   int64_t workspace_bytes;
-  int64_t dtype; /* the OpgenDtype of the op's float tensors */
+  int64_t dtype;      /* the OpgenDtype of the op's float tensors */
   int64_t processors; /* multiprocessors of the device */
   void* stream;
 } OpgenCall;

@@ -5,17 +5,7 @@
 
 #include "opgen_abi.h"
 #include "opgen_cpu_types.h"
-
-// What the host lends a CPU kernel besides the call: threads, and a place to report a position out of range.
-struct OpgenHost {
-  void (*parallel)(int64_t count, int64_t grain, void (*range)(int64_t begin, int64_t end, void* body), void* body);
-  int64_t bad_tensor;  // number of the tensor in the call, -1 while all is well
-  int64_t bad_axis;
-  int64_t bad_index;
-  int64_t bad_size;
-};
-
-typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
+#include "opgen_step.h"
 
 namespace rt {
 inline namespace OPGEN_ISA {
@@ -26,6 +16,12 @@ constexpr int64_t grain = 16384;  // elements worth a thread
 
 #define OPGEN_FLATTEN __attribute__((flatten))
 #define OPGEN_INLINE __attribute__((always_inline)) inline
+
+inline int64_t batch_count(const OpgenCall& call) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < call.batch_ndim; ++d) count *= call.batch[d];
+  return count;
+}
 
 // An argument of a call; strides along its declared positions, and along the batch of the operator.
 template <typename T>
@@ -85,15 +81,14 @@ struct Loops {
     for (int a = 0; a < Accesses; ++a) steps[rank - 1][a] = step[a];
   }
   template <typename... T>
-  void batch(const OpgenCall& call, const T*... tensors) {
-    for (int64_t d = 0; d < call.batch_ndim; ++d) {
-      dim(call.batch[d], {(tensors == nullptr ? 0 : stride_of(call, tensors, d))...});
-    }
+  void batch(const OpgenCall& call, T... tensors) {
+    for (int64_t d = 0; d < call.batch_ndim; ++d) dim(call.batch[d], {batch_stride(call, tensors, d)...});
   }
   template <typename T>
-  static int64_t stride_of(const OpgenCall& call, const Tensor<T>* tensor, int64_t d) {
+  static int64_t batch_stride(const OpgenCall& call, const Tensor<T>* tensor, int64_t d) {
     return tensor->batch_stride(call, d);
   }
+  static int64_t batch_stride(const OpgenCall&, decltype(nullptr), int64_t) { return 0; }
 
   // Hands out the points [begin, end) as runs of at most Size points, on top of where the accesses already stand.
   template <int64_t Size, typename Body>
@@ -148,10 +143,36 @@ void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& bo
   }
 }
 
+// Folds the points of a loop in chunks of fixed size, one after the other within a chunk, and the chunks in order.
+template <typename Part, typename Body>
+void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body) {
+  const int64_t chunk = 4 * grain;
+  const int64_t chunks = (count + chunk - 1) / chunk;
+  if (chunks <= 1) return body(int64_t{0}, count, total);
+  Part* parts = new Part[chunks];
+  parallel(host, chunks, chunk, [&](int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) body(c * chunk, c + 1 < chunks ? (c + 1) * chunk : count, parts[c]);
+  });
+  for (int64_t c = 0; c < chunks; ++c) total.merge(parts[c]);
+  delete[] parts;
+}
+
+// Where everything stands when there is no outer loop.
+struct Origin {
+  int64_t at[64];
+};
+constexpr Origin origin = {};
+
 // Calls body(i) for a run of points.
 template <typename Body>
 OPGEN_FLATTEN inline void each(int64_t size, const Body& body) {
 #pragma GCC ivdep
+  for (int64_t i = 0; i < size; ++i) body(i);
+}
+
+// The same where points may meet in one place.
+template <typename Body>
+OPGEN_FLATTEN inline void each_in_order(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
@@ -213,6 +234,11 @@ OPGEN_INLINE math_t<T> load(const Tensor<T>& tensor, int64_t at) {
   return widen(tensor.data[at]);
 }
 
+template <typename Op, typename T, typename V>
+OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<math_t<T>>(value)));
+}
+
 // Whether a position read from data lies inside; the first that does not is reported and read as zero.
 inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
   if (index >= 0 && index < size) return true;
@@ -226,7 +252,7 @@ inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor,
 }
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 
-inline int status(const OpgenHost& host) { return host.bad_tensor < 0 ? OPGEN_OK : OPGEN_BAD_INDEX; }
+inline int status(const OpgenHost& host) { return host.bad_tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
 
 }  // namespace OPGEN_ISA
 }  // namespace rt

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "opgen_math.h"
-
-enum { OPGEN_BAD_INDEX = -4 };
+#include "opgen_step.h"
 
 namespace rt {
 inline namespace OPGEN_ISA {
@@ -94,17 +93,19 @@ OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
-// Runs a kernel for the C type of a floating dtype.
-#define OPGEN_DISPATCH(kernel, call, host)       \
-  switch ((call).dtype) {                        \
-    case OPGEN_FLOAT32:                          \
-      return kernel<float>(call, host);          \
-    case OPGEN_FLOAT64:                          \
-      return kernel<double>(call, host);         \
-    case OPGEN_FLOAT16:                          \
-      return kernel<rt::half_t>(call, host);     \
-    case OPGEN_BFLOAT16:                         \
-      return kernel<rt::bfloat16_t>(call, host); \
-    default:                                     \
-      return OPGEN_BAD_DTYPE;                    \
+// A kernel as a step: runs it for the C type of a floating dtype.
+#define OPGEN_STEP(kernel)                            \
+  [](const OpgenCall& call, OpgenHost& host) -> int { \
+    switch (call.dtype) {                             \
+      case OPGEN_FLOAT32:                             \
+        return kernel<float>(call, host);             \
+      case OPGEN_FLOAT64:                             \
+        return kernel<double>(call, host);            \
+      case OPGEN_FLOAT16:                             \
+        return kernel<rt::half_t>(call, host);        \
+      case OPGEN_BFLOAT16:                            \
+        return kernel<rt::bfloat16_t>(call, host);    \
+      default:                                        \
+        return OPGEN_BAD_DTYPE;                       \
+    }                                                 \
   }

@@ -101,7 +101,7 @@ struct Lanes {
   static OPGEN_DEVICE void join(Fold* fold) {
     constexpr unsigned lanes = Width == 32 ? 0xffffffffu : (1u << Width % 32) - 1;
     const unsigned mask = lanes << (threadIdx.x % 32 / Width * Width);
-OPGEN_UNROLL
+    OPGEN_UNROLL
     for (int bits = Width / 2; bits > 0; bits /= 2) fold->merge(fold->of_lane(mask, bits));
   }
 };

@@ -22,11 +22,11 @@
 #define OPGEN_BOTH __host__ __device__ __forceinline__
 
 // A function that CUDA's library has for both types, as an overload set.
-#define OPGEN_LIBRARY(name, single, dual)                         \
-  OPGEN_DEVICE float name(float x) { return ::single(x); }        \
+#define OPGEN_LIBRARY(name, single, dual)                  \
+  OPGEN_DEVICE float name(float x) { return ::single(x); } \
   OPGEN_DEVICE double name(double x) { return ::dual(x); }
-#define OPGEN_LIBRARY2(name, single, dual)                              \
-  OPGEN_DEVICE float name(float x, float y) { return ::single(x, y); }  \
+#define OPGEN_LIBRARY2(name, single, dual)                             \
+  OPGEN_DEVICE float name(float x, float y) { return ::single(x, y); } \
   OPGEN_DEVICE double name(double x, double y) { return ::dual(x, y); }
 
 namespace rt {
@@ -91,7 +91,8 @@ OPGEN_DEVICE int64_t checked(int64_t index, int64_t size) {
   return index;
 }
 
-// --- Trigonometry -----------------------------------------------------------------------------------------------------
+// --- Trigonometry
+// -----------------------------------------------------------------------------------------------------
 
 // 2 / pi in binary, 64 bits a word.
 __constant__ uint64_t two_over_pi[20] = {
@@ -228,7 +229,8 @@ OPGEN_DEVICE T sinc(T x) {
   return (odd ? T(-2) : T(2)) * s * c / (T(pi) * x);
 }
 
-// --- Elementary -------------------------------------------------------------------------------------------------------
+// --- Elementary
+// -------------------------------------------------------------------------------------------------------
 
 template <typename T>
 OPGEN_DEVICE T square(T x) {
@@ -322,7 +324,8 @@ OPGEN_DEVICE int64_t bit_and(int64_t x, int64_t y) { return x & y; }
 OPGEN_DEVICE int64_t bit_or(int64_t x, int64_t y) { return x | y; }
 OPGEN_DEVICE int64_t bit_xor(int64_t x, int64_t y) { return x ^ y; }
 
-// --- Stable combinations ----------------------------------------------------------------------------------------------
+// --- Stable combinations
+// ----------------------------------------------------------------------------------------------
 
 template <typename T>
 OPGEN_DEVICE T sigmoid(T x) {

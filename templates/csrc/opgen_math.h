@@ -143,7 +143,7 @@ OPGEN_DEVICE double exp(double x) {
   p = p * r + 1.0 / 6;
   p = p * r + 0.5;
   p = p * (r * r) + r + 1.0;
-  const int64_t half = (n + 4096) / 2 - 2048;
+  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
   return p * power_of_two(half) * power_of_two(n - half);
 }
 OPGEN_DEVICE float rsqrt(float x) { return 1.0f / ::sqrtf(x); }

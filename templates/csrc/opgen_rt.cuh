@@ -1,8 +1,8 @@
 // The CUDA runtime of the generated kernels: no torch header, nothing but the CUDA toolkit (or, with a plain C++
 // compiler, the emulation in opgen_simt.h).
 //
-// A generated file describes each kernel as a struct of views and numbers with device functions; the kernels themselves,
-// which decide how points map to threads, are here:
+// A generated file describes each kernel as a struct of views and numbers with device functions; the kernels
+// themselves, which decide how points map to threads, are here:
 //   map     every point on its own; 16 bytes at a time where all tensors are flat
 //   rows    a team of threads for each point, which folds along a row
 //   columns folds across points that are neighbours in memory, in two stages of fixed order
@@ -13,8 +13,8 @@
 #define OPGEN_LAUNCH(kernel, grid, size, bytes, stream, ...) \
   kernel<<<grid, size, bytes, static_cast<cudaStream_t>(stream)>>>(__VA_ARGS__)
 // Raw bytes, so that element types may have constructors.
-#define OPGEN_SHARED(type, name, count)                                          \
-  __shared__ __align__(16) unsigned char name##_bytes[sizeof(type) * (count)];   \
+#define OPGEN_SHARED(type, name, count)                                        \
+  __shared__ __align__(16) unsigned char name##_bytes[sizeof(type) * (count)]; \
   type* name = reinterpret_cast<type*>(name##_bytes)
 #endif
 
@@ -33,7 +33,8 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < max_grid ? blocks : max_grid); }
 
-// --- Map --------------------------------------------------------------------------------------------------------------
+// --- Map
+// --------------------------------------------------------------------------------------------------------------
 
 constexpr int map_threads = 256;
 
@@ -68,7 +69,8 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
   return launched();
 }
 
-// --- Rows -------------------------------------------------------------------------------------------------------------
+// --- Rows
+// -------------------------------------------------------------------------------------------------------------
 
 template <typename Team, int Threads, typename Step>
 __global__ void __launch_bounds__(Threads) row_kernel(Step step, int64_t rows) {
@@ -95,7 +97,14 @@ int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length)
   return launch_rows<Block<256>, 256>(call, step, count);
 }
 
-// --- Columns ----------------------------------------------------------------------------------------------------------
+// The same with one kind of team: for steps that have a faster way (contractions, which a BLAS does).
+template <typename Step>
+int rows_by_warp(const OpgenCall& call, const Step& step, int64_t count) {
+  return count <= 0 ? OPGEN_OK : launch_rows<Lanes<32>, 128>(call, step, count);
+}
+
+// --- Columns
+// ----------------------------------------------------------------------------------------------------------
 
 // Across threads of a block sharing a point: thread (x, y) folds for point x every y-th inner point.
 template <int X, int Y, typename Folds>
@@ -103,7 +112,7 @@ OPGEN_DEVICE void join_columns(Folds* folds) {
   OPGEN_SHARED(Folds, cells, X * Y);
   const int me = static_cast<int>(threadIdx.x);
   cells[me] = *folds;
-OPGEN_UNROLL
+  OPGEN_UNROLL
   for (int half = Y / 2; half > 0; half /= 2) {
     __syncthreads();
     if (me / X < half) {
@@ -199,7 +208,8 @@ int64_t columns_workspace(const OpgenCall& call, int64_t points, int64_t length,
   return chunks == 1 ? 0 : chunks * points * bytes;
 }
 
-// --- Scatter ----------------------------------------------------------------------------------------------------------
+// --- Scatter
+// ----------------------------------------------------------------------------------------------------------
 
 // Replaces a cell by a function of what it holds, again and again until nobody came between.
 template <typename T, typename F>

@@ -60,7 +60,8 @@ constexpr unsigned char poison = 0xc7;
   std::abort();
 }
 
-// --- Context switch ---------------------------------------------------------------------------------------------------
+// --- Context switch
+// ---------------------------------------------------------------------------------------------------
 
 using Entry = void (*)();
 
@@ -108,7 +109,8 @@ inline void start_context(Context& context, char* stack, Entry entry) {
 }
 #endif
 
-// --- Threads, warps and blocks ----------------------------------------------------------------------------------------
+// --- Threads, warps and blocks
+// ----------------------------------------------------------------------------------------
 
 enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
@@ -195,7 +197,8 @@ inline void* shared_memory(const void* key, size_t bytes) {
   return cells.data();
 }
 
-// --- Barriers ---------------------------------------------------------------------------------------------------------
+// --- Barriers
+// ---------------------------------------------------------------------------------------------------------
 
 inline void release_block_barrier(Block& b) {
   const Thread* waiting = nullptr;
@@ -319,7 +322,8 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
   }
 }
 
-// --- Warp operations --------------------------------------------------------------------------------------------------
+// --- Warp operations
+// --------------------------------------------------------------------------------------------------
 
 inline int lane() { return block().current->number % warp_size; }
 
@@ -375,7 +379,7 @@ T shuffle_from(unsigned mask, T value, int source, const char* file, int line) {
 #define OPGEN_DYNAMIC_SHARED(type, name) type* name = reinterpret_cast<type*>(opgen_simt::block().dynamic.data())
 
 // Arguments are copied when the kernel is launched, as on a GPU.
-#define OPGEN_LAUNCH(kernel, grid, size, bytes, stream, ...)                                                \
+#define OPGEN_LAUNCH(kernel, grid, size, bytes, stream, ...) \
   (static_cast<void>(stream), opgen_simt::launch(grid, size, bytes, opgen_simt_bind(kernel, __VA_ARGS__)))
 
 template <typename... Params, typename... Args>

@@ -9,8 +9,8 @@ namespace rt {
 constexpr int max_batch = 6;  // batch dims that are left after merging
 constexpr int max_axes = 8;   // declared dims of one tensor
 
-// Divides numbers below 2^63 by one fixed at launch: a multiplication and a shift. (The compiler's own 64-bit division is
-// a subroutine, which costs registers even where it never runs.)
+// Divides numbers below 2^63 by one fixed at launch: a multiplication and a shift. (The compiler's own 64-bit division
+// is a subroutine, which costs registers even where it never runs.)
 struct Divider {
   int64_t size = 1;
   uint64_t factor = 0;
@@ -50,7 +50,7 @@ struct Batch {
 
   OPGEN_DEVICE Place place(int64_t index) const {
     Place p;
-OPGEN_UNROLL
+    OPGEN_UNROLL
     for (int d = max_batch - 1; d >= 0; --d) {
       if (d == 0 || d >= rank) {
         p.at[d] = d >= rank && d > 0 ? 0 : index;
@@ -76,7 +76,7 @@ struct Tensor {
   template <int Axis, typename... Rest>
   OPGEN_DEVICE int64_t offset(const Place& place, Rest... rest) const {
     int64_t sum = offset<Axis + 1>(rest...);
-OPGEN_UNROLL
+    OPGEN_UNROLL
     for (int d = 0; d < max_batch; ++d) sum += place.at[d] * batch_strides[d];
     return sum;
   }
@@ -129,7 +129,8 @@ OPGEN_DEVICE void store_pack(const Tensor<T>& tensor, int64_t first, const Pack<
   *reinterpret_cast<Pack<T, V>*>(tensor.data + first) = pack;
 }
 
-// --- Host -------------------------------------------------------------------------------------------------------------
+// --- Host
+// -------------------------------------------------------------------------------------------------------------
 
 inline int64_t batch_count(const OpgenCall& call) {
   int64_t count = 1;
@@ -149,9 +150,17 @@ struct Slot {
 template <int Count>
 class Arguments {
  public:
+  // (One constructor, not split up: gcc 12 loses the strides when they are set in a function of their own.)
   Arguments(const OpgenCall& call, const Slot (&slots)[Count]) : call(call) {
     for (int i = 0; i < Count; ++i) this->slots[i] = slots[i];
-    merge_batch();
+    for (int64_t d = 0; d < call.batch_ndim; ++d) {
+      if (call.batch[d] == 1) continue;
+      bool merges = rank > 0;
+      for (int i = 0; i < Count && merges; ++i) merges = strides[i][rank - 1] == batch_stride(i, d) * call.batch[d];
+      if (!merges) ++rank;
+      sizes[rank - 1] = merges ? sizes[rank - 1] * call.batch[d] : call.batch[d];
+      for (int i = 0; i < Count; ++i) strides[i][rank - 1] = batch_stride(i, d);
+    }
   }
 
   Batch batch() const {
@@ -205,17 +214,6 @@ class Arguments {
     const int64_t own = d - (call.batch_ndim - batch_rank(i));
     if (slots[i].batch_at < 0 || own < 0 || source.sizes[slots[i].batch_at + own] == 1) return 0;
     return source.strides[slots[i].batch_at + own];
-  }
-
-  void merge_batch() {
-    for (int64_t d = 0; d < call.batch_ndim; ++d) {
-      if (call.batch[d] == 1) continue;
-      bool merges = rank > 0;
-      for (int i = 0; i < Count && merges; ++i) merges = strides[i][rank - 1] == batch_stride(i, d) * call.batch[d];
-      if (!merges) ++rank;
-      sizes[rank - 1] = merges ? sizes[rank - 1] * call.batch[d] : call.batch[d];
-      for (int i = 0; i < Count; ++i) strides[i][rank - 1] = batch_stride(i, d);
-    }
   }
 
   const OpgenCall& call;

@@ -107,22 +107,48 @@ OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {
   return widen(stored);
 }
 
-// The C type of a dtype code, in a lambda: dispatch(dtype, [&](auto zero) { using T = decltype(zero); ... }).
-template <typename T>
-struct Tag {
-  using type = T;
-};
-
 }  // namespace rt
 
-// Runs `...` with T standing for the C type of a floating dtype.
-#define OPGEN_DISPATCH(dtype, T, ...)                                           \
-  [&]() -> int {                                                               \
-    switch (dtype) {                                                           \
-      case OPGEN_FLOAT32: { using T = float; return __VA_ARGS__; }             \
-      case OPGEN_FLOAT64: { using T = double; return __VA_ARGS__; }            \
-      case OPGEN_FLOAT16: { using T = rt::half_t; return __VA_ARGS__; }        \
-      case OPGEN_BFLOAT16: { using T = rt::bfloat16_t; return __VA_ARGS__; }   \
-      default: return OPGEN_BAD_DTYPE;                                         \
-    }                                                                          \
+// Which floating dtypes are compiled: float32 1, float64 2, float16 4, bfloat16 8.
+#if !defined(OPGEN_DTYPES)
+#define OPGEN_DTYPES 15
+#endif
+
+#define OPGEN_CASE(code, type, T, ...) \
+  case code: {                         \
+    using T = type;                    \
+    return __VA_ARGS__;                \
+  }
+#if OPGEN_DTYPES & 1
+#define OPGEN_CASE_FLOAT32(T, ...) OPGEN_CASE(OPGEN_FLOAT32, float, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT32(T, ...)
+#endif
+#if OPGEN_DTYPES & 2
+#define OPGEN_CASE_FLOAT64(T, ...) OPGEN_CASE(OPGEN_FLOAT64, double, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT64(T, ...)
+#endif
+#if OPGEN_DTYPES & 4
+#define OPGEN_CASE_FLOAT16(T, ...) OPGEN_CASE(OPGEN_FLOAT16, rt::half_t, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT16(T, ...)
+#endif
+#if OPGEN_DTYPES & 8
+#define OPGEN_CASE_BFLOAT16(T, ...) OPGEN_CASE(OPGEN_BFLOAT16, rt::bfloat16_t, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_BFLOAT16(T, ...)
+#endif
+
+// The value of `...` with T standing for the C type of a floating dtype.
+#define OPGEN_DISPATCH(dtype, T, ...)     \
+  [&]() -> int {                          \
+    switch (dtype) {                      \
+      OPGEN_CASE_FLOAT32(T, __VA_ARGS__)  \
+      OPGEN_CASE_FLOAT64(T, __VA_ARGS__)  \
+      OPGEN_CASE_FLOAT16(T, __VA_ARGS__)  \
+      OPGEN_CASE_BFLOAT16(T, __VA_ARGS__) \
+      default:                            \
+        return OPGEN_BAD_DTYPE;           \
+    }                                     \
   }()

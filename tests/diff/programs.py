@@ -1,4 +1,4 @@
-"""Small Programs built by hand, and checks of derivative programs against finite differences through the interpreter."""
+"""Small Programs built by hand, and checks of derivative programs against finite differences by the interpreter."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 from opgen.ir.interp import Array, run
-from opgen.ir.program import Argument, Axis, Compute, DimSource, Kind, Loop, Output, Program, Statement, Tensor
-from opgen.ir.scalar import BATCH, Dim, Index, Lit, Position, Read, Scalar
+from opgen.ir.program import Argument, Axis, DimSource, Kind, Loop, Output, Program, Statement, Tensor
+from opgen.ir.scalar import BATCH, Dim, Index, Lit, Position, Read
 from opgen.ir.verify import verify
 
 SIZES = {"K": 3, "N": 2, "D": 4, "V": 5}
@@ -117,8 +117,12 @@ def close(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-5) -> No
 
 
 def check_gradient(
-    p: Program, backward: Program, arrays: dict[str, Array], params: Mapping[str, object] | None = None,
-    step: float = 1e-5, tolerance: float = 1e-5,
+    p: Program,
+    backward: Program,
+    arrays: dict[str, Array],
+    params: Mapping[str, object] | None = None,
+    step: float = 1e-5,
+    tolerance: float = 1e-5,
 ) -> dict[str, Array]:
     """`backward` is the gradient of `p` at these arrays; returns its results."""
     rng = random.Random(7)
@@ -141,23 +145,24 @@ def check_gradient(
 
 
 def check_tangent(
-    p: Program, forward: Program, backward: Program, arrays: dict[str, Array],
+    p: Program,
+    forward: Program,
+    backward: Program,
+    arrays: dict[str, Array],
     params: Mapping[str, object] | None = None,
 ) -> None:
     """The dot-product test: <J v, u> = <v, J' u>."""
     rng = random.Random(11)
     results = run(p, arrays, params)
-    v = {t.name: filled(arrays[t.of].shape, lambda: rng.uniform(-1, 1)) for t in forward.inputs if t.role == "tangent" and t.name not in arrays}
+    v = {
+        t.name: filled(arrays[t.of].shape, lambda: rng.uniform(-1, 1))
+        for t in forward.inputs
+        if t.role == "tangent" and t.name not in arrays
+    }
     tangents = run(forward, {**arrays, **v}, params)
     u = {f"grad_{o.of}": filled(results[o.of].shape, lambda: rng.uniform(-1, 1)) for o in forward.outputs}
     gradients = run(backward, {**arrays, **u}, params)
-    left = sum(x * y for o in forward.outputs for x, y in zip(tangents[o.name].data, u[f"grad_{o.of}"].data, strict=True))
+    left = dot(tangents, u, [(o.name, f"grad_{o.of}") for o in forward.outputs])
     of = {t.of: t.name for t in forward.inputs if t.name in v}
-    right = sum(
-        x * y
-        for o in backward.outputs if o.of in of
-        for x, y in zip(gradients[o.name].data, v[of[o.of]].data, strict=True)
-    )
+    right = dot(gradients, v, [(o.name, of[o.of]) for o in backward.outputs if o.of in of])
     close([left], [right], 1e-9)
-
-

@@ -97,7 +97,7 @@ def test_statements() -> None:
 
 
 def test_every_statement_gets_its_say() -> None:
-    assert mistakes("a = x^2\nb = (1 + \nc = 2 2") == [("OPG202", "^"), ("OPG201", "=")]
+    assert mistakes("a = x^2\nb = (1\nc = 2 2") == [("OPG202", "^"), ("OPG203", "("), ("OPG201", "2")]
     assert mistakes("a = x^2\nb = 1 +\nc = 2 2") == [("OPG202", "^"), ("OPG201", "\n"), ("OPG201", "2")]
 
 
@@ -148,7 +148,7 @@ def test_heads() -> None:
         assert bag.items[0].code == "OPG234"
 
 
-# --- printing gives the tree back --------------------------------------------------------------------------------------
+# --- printing gives the tree back ------------------------------------------------------------------------------------
 
 _NAMES = st.sampled_from(["x", "y", "k", "K", "sum", "max", "min", "e", "pi", "if_", "sigmoid"])
 

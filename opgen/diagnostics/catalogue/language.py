@@ -254,5 +254,9 @@ ROWS = (
         "y = sum[2*k](x[k])",
         "y = sum[k](x[k])",
     ),
-    Code("OPG247", "Too many variants", "Every optional input and every param tested in a guard doubles the programs of an operator; there is a limit."),
+    Code(
+        "OPG247",
+        "Too many variants",
+        "Every optional input and every param tested in a guard multiplies the programs; there is a limit.",
+    ),
 )

@@ -1,0 +1,312 @@
+"""One nest of a kernel plan as a C++ function for the CPU.
+
+Three forms share all building blocks: `map` (runs of outer points), `row` (outer points one by one, runs along the
+inner loops, folds kept per lane) and `columns` (runs of outer points, inner points one by one, folds kept per point).
+Where the plan cannot know which of the last two meets memory better, both are written and the strides decide.
+"""
+
+from __future__ import annotations
+
+from opgen.emit.cpp_scope import Access, CpuScope, numeric_indices
+from opgen.emit.cuda_scope import element_type, value_type
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Batch, Read, Scalar, walk
+from opgen.plan.model import Fold, KernelPlan, Let, Nest, Pass, Schedule, Store
+
+_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
+_BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
+
+
+def indented(lines: list[str], by: int = 2) -> list[str]:
+    return [" " * by + line if line else line for line in lines]
+
+
+def block(head: str, body: list[str], tail: str = "}") -> list[str]:
+    return [head, *indented(body), tail]
+
+
+class NestCode:
+    """Lays out the body of one kernel."""
+
+    def __init__(self, plan: KernelPlan, nest: Nest) -> None:
+        self.nest = nest
+        self.scope = CpuScope(plan)
+        self.scope.collect(nest)
+        self.fixed = numeric_indices(nest)
+        self.loops: dict[tuple[Loop, ...], str] = {}
+        self.outer_locals: set[str] = set()
+
+    def lines(self) -> list[str]:
+        """The statements of the function."""
+        forms = self._forms()
+        bodies = [getattr(self, f"_{form}")() for form in forms]
+        declared = self._declarations()
+        if len(bodies) == 1:
+            return [*declared, *bodies[0], "return rt::status(host);"]
+        test = "if (call.batch_ndim == 0) {"
+        return [*declared, test, *indented(bodies[0]), "} else {", *indented(bodies[1]), "}", "return rt::status(host);"]
+
+    def _forms(self) -> list[str]:
+        match self.nest.schedule:
+            case Schedule.MAP:
+                return ["map"]
+            case Schedule.ROW:
+                return ["row"]
+            case Schedule.WHOLE:
+                return ["whole"]
+            case Schedule.COLUMN:
+                return ["row", "columns"] if self._batch_last() else ["columns"]
+
+    def _batch_last(self) -> bool:
+        """Whether the folds read along the batch, which may be empty."""
+        return isinstance(self.nest.outer[-1], Batch) and len(self.nest.outer) > 1
+
+    def _declarations(self) -> list[str]:
+        scope = self.scope
+        loops = scope.loops("outer", self.nest.outer, self.fixed)
+        for inner, name in self.loops.items():
+            loops += scope.loops(name, inner, self.fixed)
+        tensors = list(scope.tensors())
+        return [*scope.numbers.values(), *tensors, *loops]
+
+    def _inner(self, loops: tuple[Loop, ...]) -> str:
+        if loops not in self.loops:
+            label = "_".join("batch" if isinstance(a, Batch) else a.name for a in loops)
+            self.loops[loops] = self.scope.fresh(f"over_{label}")
+        return self.loops[loops]
+
+    def _work(self) -> str:
+        inner = [self._inner(p.loops) for p in self.nest.passes if p.loops]
+        counts = {name: inner.count(name) for name in inner}
+        return " + ".join(f"{n} * {name}.count" if n > 1 else f"{name}.count" for name, n in counts.items()) or "1"
+
+    # --- forms -------------------------------------------------------------------------------------------------------
+
+    def _map(self) -> list[str]:
+        self.scope.locals.clear()
+        self.scope.lanes, self.scope.current = self.nest.outer, "run"
+        self._number(self.nest.outer, "outer", "run", lane=True)
+        body = self._point_runs(self.nest.passes[0], "run", "run")
+        runs = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {", body, "});")
+        return self._parallel("1", runs)
+
+    def _row(self) -> list[str]:
+        self.scope.locals.clear()
+        body: list[str] = []
+        for p in self.nest.passes:
+            body += self._row_pass(p) if p.loops else self._row_point(p)
+        runs = block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", body, "});")
+        return self._parallel(self._work(), runs)
+
+    def _columns(self) -> list[str]:
+        self.scope.locals.clear()
+        body: list[str] = []
+        for p in self.nest.passes:
+            body += self._column_pass(p) if p.loops else self._column_point(p)
+        runs = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {", body, "});")
+        return self._parallel(self._work(), runs)
+
+    def _whole(self) -> list[str]:
+        """One outer point: chunks of the inner loop fold apart, then together in order."""
+        self.scope.locals.clear()
+        lines: list[str] = []
+        for p in self.nest.passes:
+            if p.loops:
+                lines += self._chunked(p)
+            else:
+                lines += self._row_point(p, where="rt::origin")
+        return lines
+
+    def _parallel(self, work: str, body: list[str]) -> list[str]:
+        return block(f"rt::parallel(host, outer.count, {work}, [&](int64_t begin, int64_t end) {{", body, "});")
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def _row_point(self, p: Pass, where: str = "row") -> list[str]:
+        """A pass without loops: numbers."""
+        scope = self.scope
+        scope.lanes, scope.current = (), where
+        self._number(self.nest.outer, "outer", where, lane=False)
+        lines = [self._let(let) for let in p.lets]
+        for s in p.stores:
+            at = f"{where}.at[{self._written(s).number}]"
+            lines.append(f"rt::store({scope.tensor(s.buffer)}, {at}, {scope.print(s.value)});")
+        return lines
+
+    def _values_at(self, expressions: tuple[Scalar, ...], where: str) -> list[str]:
+        """Plain accesses that have one value at this place, as constants; each once."""
+        lines: list[str] = []
+        for access in self._accesses(expressions):
+            if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
+                self.outer_locals.add(access.name)
+                tensor = self.scope.tensor(access.buffer)
+                lines.append(f"const auto {access.name} = rt::load({tensor}, {where}.at[{access.number}]);")
+        return lines
+
+    def _row_pass(self, p: Pass, base: str = "row") -> list[str]:
+        inner = self._inner(p.loops)
+        folds = [f"{self._fold_type(f)} {self._fold_name(f)};" for f in p.folds]
+        run = self._row_run(p, inner)
+        runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
+        return [*folds, *runs, *self._fold_values(p)]
+
+    def _row_run(self, p: Pass, inner: str) -> list[str]:
+        """What a run of a row does: gather, then fold and store lane by lane."""
+        scope = self.scope
+        saved = set(self.outer_locals)
+        scope.lanes, scope.current = p.loops, "run"
+        self._number(self.nest.outer, "outer", "row", lane=False)
+        self._number(p.loops, inner, "run", lane=True)
+        sources = self._sources(p, "run", "run")
+        lets = [self._let(x) for x in p.lets]
+        adds = [self._add(f, p, "lane") for f in p.folds]
+        stores = [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+        self.outer_locals = saved
+        if p.folds:
+            head = "rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {"
+        else:
+            head = "rt::each(run.size, [&](int64_t i) {"
+        return [*sources, *block(head, [*lets, *adds, *stores], "});")]
+
+    def _chunked(self, p: Pass) -> list[str]:
+        inner = self._inner(p.loops)
+        members = [f"{self._fold_type(f)} {self._fold_name(f)};" for f in p.folds]
+        merges = [f"{self._fold_name(f)}.merge(other.{self._fold_name(f)});" for f in p.folds]
+        part = block("struct Part {", [*members, *block("void merge(const Part& other) {", merges)], "};")
+        folds = [f"auto& {self._fold_name(f)} = part.{self._fold_name(f)};" for f in p.folds]
+        run = self._row_run(p, inner)
+        runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
+        call = f"rt::chunked(host, {inner}.count, total, [&](int64_t begin, int64_t end, Part& part) {{"
+        return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self._fold_values(p, "total.")]
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def _column_point(self, p: Pass) -> list[str]:
+        """A pass without loops: an array for every let."""
+        self.scope.lanes, self.scope.current = self.nest.outer, "columns"
+        self._number(self.nest.outer, "outer", "columns", lane=True)
+        return self._point_runs(p, "columns", "columns", array=True)
+
+    def _column_pass(self, p: Pass) -> list[str]:
+        scope, inner = self.scope, self._inner(p.loops)
+        scope.lanes, scope.current = self.nest.outer, "columns"
+        saved = set(self.outer_locals)
+        folds = [f"{self._fold_type(f, 'rt::block')} {self._fold_name(f)};" for f in p.folds]
+        self._number(self.nest.outer, "outer", "columns", lane=True)
+        self._number(p.loops, inner, "point", lane=False)
+        sources = self._sources(p, "point", "columns")
+        lets = [self._let(x) for x in p.lets]
+        adds = [self._add(f, p, "i") for f in p.folds]
+        stores = [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+        self.outer_locals = saved
+        each = block("rt::each(columns.size, [&](int64_t i) {", [*lets, *adds, *stores], "});")
+        runs = block(f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{", [*sources, *each], "});")
+        for f in p.folds:
+            self.scope.locals[f.name] = (f"{self._fold_name(f)}[i]", f.kind)
+        return [*folds, *runs]
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _point_runs(self, p: Pass, at: str, step: str, *, array: bool = False) -> list[str]:
+        """The lets and stores of a pass without loops, over a run of outer points."""
+        scope = self.scope
+        sources = self._sources(p, at, step)
+        lines: list[str] = []
+        arrays: list[str] = []
+        for let in p.lets:
+            if array:
+                name = scope.fresh(let.name)
+                arrays.append(f"{value_type(let.kind)} {name}[rt::block];")
+                lines.append(f"{name}[i] = {scope.print(let.value)};")
+                scope.locals[let.name] = (f"{name}[i]", let.kind)
+            else:
+                lines.append(self._let(let))
+        lines += [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+        return [*sources, *arrays, *block(f"rt::each({step}.size, [&](int64_t i) {{", lines, "});")]
+
+    def _sources(self, p: Pass, at: str, step: str) -> list[str]:
+        """Runs of everything a pass reads and writes; what does not move along the run is one number."""
+        expressions = tuple([x.value for x in p.lets] + [f.value for f in p.folds] + [s.value for s in p.stores])
+        scope = self.scope
+        lines = self._values_at(expressions, at)
+        for a in self._accesses(expressions):
+            if a.plain and a.moves_with(scope.lanes) and a.name:
+                lines.append(self._run_of("Source", a, at, step))
+        lines += [self._run_of("Sink", self._written(s), at, step) for s in p.stores]
+        return lines
+
+    def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
+        type_ = element_type(self.scope.plan.buffer(a.buffer).storage)
+        tensor, n = self.scope.tensor(a.buffer), a.number
+        const = "const " if kind == "Source" else ""
+        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"
+
+    def _accesses(self, expressions: tuple[Scalar, ...]) -> list[Access]:
+        found: dict[int, Access] = {}
+        for e in expressions:
+            for r in walk(e):
+                if isinstance(r, Read) and r.tensor not in self._local_names():
+                    access = self.scope.find(r.tensor, r.at)
+                    assert access is not None
+                    if r.fill is None:
+                        found[access.number] = access
+        return [found[k] for k in sorted(found)]
+
+    def _local_names(self) -> set[str]:
+        return {x.name for p in self.nest.passes for x in (*p.lets, *p.folds)}
+
+    def _written(self, s: Store) -> Access:
+        access = self.scope.find(s.buffer, s.at, write=True)
+        assert access is not None
+        return access
+
+    def _number(self, loops: tuple[Loop, ...], name: str, where: str, *, lane: bool) -> None:
+        """How the indices that are used as numbers are spelled."""
+        number = 0
+        for a in loops:
+            if isinstance(a, Axis) and a.name in self.fixed:
+                self.scope.indices[a.name] = f"{name}.index({where}, {number}, {'i' if lane else '0'})"
+                number += 1
+
+    def _let(self, let: Let) -> str:
+        text = self.scope.print(let.value)
+        name = self.scope.fresh(let.name)
+        self.scope.locals[let.name] = (name, let.kind)
+        return f"const {value_type(let.kind)} {name} = {text};"
+
+    def _fold_name(self, f: Fold) -> str:
+        return f"{f.name}_fold"
+
+    def _fold_type(self, f: Fold, lanes: str = "") -> str:
+        more = f", {lanes}" if lanes else ""
+        if f.op in _BEST:
+            kind = self._kind(f.value)
+            return f"rt::Arg<{_BEST[f.op]}, {value_type(kind)}{more}>"
+        return f"rt::Fold<rt::{_FOLDS[f.op]}, {value_type(f.kind)}{more}>"
+
+    def _kind(self, e: Scalar) -> Kind:
+        """The kind of a folded value; its text is thrown away."""
+        lets = {x.name: x.kind for p in self.nest.passes for x in (*p.lets, *p.folds)}
+        kept = dict(self.scope.locals)
+        self.scope.locals.update({n: (n, k) for n, k in lets.items() if n not in self.scope.locals})
+        indices = dict(self.scope.indices)
+        self.scope.indices.update({a: a for a in self.fixed})
+        kind = self.scope.printer.text(e).kind
+        self.scope.locals, self.scope.indices = kept, indices
+        return Kind.INT if kind is Kind.BOOL else kind
+
+    def _add(self, f: Fold, p: Pass, lane: str) -> str:
+        value = self.scope.print(f.value)
+        if f.op not in _BEST:
+            return f"{self._fold_name(f)}.add({lane}, {value});"
+        (loop,) = p.loops
+        assert isinstance(loop, Axis)
+        return f"{self._fold_name(f)}.add({lane}, {value}, {self.scope.indices[loop.name]});"
+
+    def _fold_values(self, p: Pass, owner: str = "") -> list[str]:
+        lines = []
+        for f in p.folds:
+            name = self.scope.fresh(f.name)
+            lines.append(f"const {value_type(f.kind)} {name} = {owner}{self._fold_name(f)}.value();")
+            self.scope.locals[f.name] = (name, f.kind)
+        return lines

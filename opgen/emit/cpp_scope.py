@@ -1,0 +1,242 @@
+"""Names and leaves of one CPU kernel: how its accesses, sizes, numbers, indices and locals are spelled.
+
+In goes a nest of a kernel plan; a `CpuScope` hands out C++ names (never a keyword, never twice), collects the accesses
+of the nest, which the runtime moves along its loops, and prints scalars through the shared printer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from opgen.emit.cuda_scope import RESERVED, element_type, host_number, layout
+from opgen.emit.printer import NATIVE, Leaf, Printer, Text
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
+from opgen.plan.model import KernelPlan, Nest, Pass, Storage
+
+_OURS = "run row columns outer begin end call host lane numbers chunk part total i"
+_ATOM = NATIVE.atom
+
+# How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
+Place = str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A distinct way the nest reads or writes a buffer. `loops` are the loops its plain positions move along."""
+
+    number: int
+    buffer: str
+    at: tuple[Position, ...]
+    name: str  # of the run or value in C++
+    write: bool = False
+
+    @property
+    def plain(self) -> bool:
+        return all(isinstance(p, Batch | Index) for p in self.at)
+
+    def axes_of(self, loop: Loop) -> list[int]:
+        """The declared positions that move with a loop."""
+        wanted: Position = loop if isinstance(loop, Batch) else Index(loop.name)
+        return [k for k, p in enumerate(self.at) if p == wanted]
+
+    def moves_with(self, loops: tuple[Loop, ...]) -> bool:
+        return any(self.axes_of(a) for a in loops)
+
+
+@dataclass(slots=True)
+class CpuScope:
+    """The names of one kernel."""
+
+    plan: KernelPlan
+    names: dict[str, str] = field(default_factory=dict)  # buffers, params, dims
+    accesses: list[Access] = field(default_factory=list)
+    locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
+    indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
+    current: str = "run"  # where the accesses stand now
+    lanes: tuple[Loop, ...] = ()  # loops of the run
+    _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
+
+    def fresh(self, wish: str) -> str:
+        name, number = wish, 2
+        while name in self._taken:
+            name, number = f"{wish}_{number}", number + 1
+        self._taken.add(name)
+        return name
+
+    @property
+    def printer(self) -> Printer:
+        return Printer(NATIVE, self.leaf, self.cast)
+
+    def print(self, e: Scalar) -> str:
+        return self.printer(e)
+
+    def tensor(self, buffer: str) -> str:
+        """The C++ name of a buffer."""
+        if buffer not in self.names:
+            self.names[buffer] = self.fresh(buffer)
+        return self.names[buffer]
+
+    def collect(self, nest: Nest) -> None:
+        """Find every access of a nest, reads in order of appearance, then stores."""
+        own = {x.name for p in nest.passes for x in (*p.lets, *p.folds)}
+        for p in nest.passes:
+            for e in pass_scalars(p):
+                for r in walk(e):
+                    if isinstance(r, Read) and r.tensor not in own:
+                        self._access(r.tensor, r.at, write=False)
+        for p in nest.passes:
+            for s in p.stores:
+                self._access(s.buffer, s.at, write=True)
+
+    def _access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
+        found = self.find(buffer, at, write=write)
+        if found is not None:
+            return found
+        tensor = self.tensor(buffer)
+        access = Access(len(self.accesses), buffer, at, self.fresh(f"{tensor}_{'out' if write else 'at'}"), write)
+        self.accesses.append(access)
+        return access
+
+    def find(self, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access | None:
+        same = (a for a in self.accesses if a.buffer == buffer and a.at == at and a.write == write)
+        return next(same, None)
+
+    # --- leaves ------------------------------------------------------------------------------------------------------
+
+    def leaf(self, e: Leaf) -> Text:
+        match e:
+            case Read(tensor, ()) if tensor in self.locals:
+                name, kind = self.locals[tensor]
+                return Text(name, _ATOM, kind)
+            case Read():
+                return self.load(e)
+            case Index(name):
+                return Text(self.indices[name], _ATOM, Kind.INT)
+            case Dim() | Param():
+                return self.number(e)
+            case _:
+                assert_never(e)
+
+    def number(self, e: Dim | Param) -> Text:
+        """A dim or parameter as a constant of the kernel."""
+        host = host_number(self.plan, e)
+        wish = ("elements" if e.name == "..." else e.name) if isinstance(e, Dim) else (
+            e.name if e.item is None else f"{e.name}_{e.item}"
+        )
+        key = f"{type(e).__name__} {wish}"
+        if key not in self.names:
+            name = self.names[key] = self.fresh(wish)
+            match host.kind:
+                case Kind.FLOAT:
+                    self.numbers[name] = f"const auto {name} = static_cast<opmath_t>({host.text});"
+                case Kind.INT:
+                    self.numbers[name] = f"const int64_t {name} = {host.text};"
+                case Kind.BOOL:
+                    self.numbers[name] = f"const bool {name} = {host.text};"
+        return Text(self.names[key], _ATOM, host.kind)
+
+    def load(self, r: Read) -> Text:
+        """One access as a value."""
+        access = self.find(r.tensor, r.at)
+        assert access is not None
+        kind = self.plan.buffer(r.tensor).kind
+        if access.plain and r.fill is None and not self.lanes:
+            return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
+        if access.plain and r.fill is None:
+            return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
+        step = f" + i * {self.current}.step[{access.number}]" if access.moves_with(self.lanes) else ""
+        offset = f"{self.current}.at[{access.number}]{step}"
+        guards: list[str] = []
+        for k, p in enumerate(r.at):
+            if not isinstance(p, Batch | Index):
+                offset += f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
+            if not isinstance(p, Batch) and (r.fill is not None or not isinstance(p, Index)):
+                guards.append(self._guard(r, k, p))
+        value = Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
+        fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
+        if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
+            fill = NATIVE.as_float(fill)
+        if kind is Kind.INT and r.fill is None:
+            fill = Text("int64_t{0}", _ATOM, Kind.INT)
+        return Text(f"{' && '.join(guards)} ? {value.text} : {fill.at(0)}", 0, kind) if guards else value
+
+    def _guard(self, r: Read, k: int, p: Scalar) -> str:
+        size = self.plan.buffer(r.tensor).shape[k]
+        assert not isinstance(size, Batch)
+        if r.fill is not None:
+            return f"rt::within({self.print(p)}, {self.print(size)})"
+        number = [b.name for b in self.plan.buffers].index(r.tensor)
+        return f"rt::inside(host, {self.print(p)}, {self.print(size)}, {number}, {k})"
+
+    def stride(self, buffer: str, position: int) -> str:
+        return f"{self.tensor(buffer)}.stride({position})"
+
+    def cast(self, text: Text, like: str) -> Text:
+        storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
+        return Text(f"rt::rounded<scalar_t>({text.text})", _ATOM) if storage is Storage.SCALAR else text
+
+    # --- declarations ------------------------------------------------------------------------------------------------
+
+    def tensors(self) -> Iterator[str]:
+        """Declarations of the tensors that are accessed."""
+        order = [b.name for b in self.plan.buffers]
+        for buffer in dict.fromkeys(a.buffer for a in self.accesses):
+            rank, batch_at = layout(self.plan.buffer(buffer))
+            written = any(a.write for a in self.accesses if a.buffer == buffer)
+            type_ = element_type(self.plan.buffer(buffer).storage)
+            batch = f", {batch_at}" if batch_at >= 0 else ""
+            name = self.tensor(buffer)
+            yield f"const rt::Tensor<{'' if written else 'const '}{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
+
+    def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
+        """Declaration of some nested loops with the strides of every access."""
+        lines = [f"rt::Loops<{max(len(self.accesses), 1)}> {name};"]
+        for a in loops:
+            if isinstance(a, Batch):
+                which = [f"&{self.tensor(x.buffer)}" if x.axes_of(a) else "nullptr" for x in self.accesses]
+                lines.append(f"{name}.batch({', '.join(['call', *which])});")
+                continue
+            steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
+            mark = ", true" if a.name in fixed else ""
+            lines.append(f"{name}.dim({self.print(a.extent)}, {{{', '.join(steps) or '0'}}}{mark});")
+        return lines
+
+
+def pass_scalars(p: Pass) -> tuple[Scalar, ...]:
+    """Every expression of a pass; of the positions of stores those that are more than an index."""
+    places = (q for s in p.stores for q in s.at if not isinstance(q, Batch | Index))
+    return (*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores), *places)
+
+
+def numeric_indices(nest: Nest) -> frozenset[str]:
+    """Index names that are used as numbers, not only as plain positions."""
+    found: set[str] = set()
+    for p in nest.passes:
+        for e in pass_scalars(p):
+            _numeric(e, found)
+        if any(f.op in ("argmax", "argmin") for f in p.folds):
+            found |= {a.name for a in p.loops if isinstance(a, Axis)}
+    return frozenset(found)
+
+
+def _numeric(e: Scalar, found: set[str]) -> None:
+    if isinstance(e, Index):
+        found.add(e.name)
+    elif isinstance(e, Read):
+        for p in e.at:
+            if isinstance(p, Index) and e.fill is not None:
+                found.add(p.name)
+            if not isinstance(p, Batch | Index):
+                _numeric(p, found)
+        if e.fill is not None:
+            _numeric(e.fill, found)
+    else:
+        for c in children(e):
+            _numeric(c, found)
+
+
+__all__ = ["BATCH", "Access", "CpuScope", "numeric_indices"]

@@ -1,0 +1,84 @@
+"""Python source laid out as the formatter would: calls, signatures, tuples and imports, broken only where they must be."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+WIDTH = 120
+
+
+def bracketed(head: str, items: Sequence[str], tail: str, indent: int = 0) -> str:
+    """`head` + items + `tail` on one line, with the items on a line of their own, or one item per line.
+
+    `head` ends with an opening bracket and `tail` starts with the closing one. Lines after the first are indented by
+    `indent` too.
+    """
+    one = f"{head}{', '.join(items)}{tail}"
+    if indent + len(one) <= WIDTH or not items:
+        return one
+    pad = " " * indent
+    inner = f"{pad}    {', '.join(items)}"
+    if len(inner) <= WIDTH and "*" not in items:
+        return f"{head}\n{inner}\n{pad}{tail}"
+    if len(inner) <= WIDTH:
+        return f"{head}\n{inner}\n{pad}{tail}"
+    lines = "".join(f"{pad}    {item},\n" for item in items)
+    return f"{head}\n{lines}{pad}{tail}"
+
+
+def tupled(items: Sequence[str]) -> str:
+    """A tuple display."""
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def quoted(text: str) -> str:
+    """A string literal in double quotes; single ones where that saves escapes, as the formatter has it."""
+    body = text.replace("\\", "\\\\")
+    if '"' in body and "'" not in body:
+        return f"'{body}'"
+    return '"' + body.replace('"', '\\"') + '"'
+
+
+def strings(items: Iterable[str]) -> str:
+    """A tuple of string literals."""
+    return tupled([quoted(i) for i in items])
+
+
+def imported(module: str, found: Iterable[str]) -> str:
+    """A `from` import with its names in the order of import sorters: constants, classes, functions."""
+    ordered = sorted(dict.fromkeys(found), key=lambda n: (_rank(n), n.lower(), n))
+    one = f"from {module} import {', '.join(ordered)}"
+    if len(one) <= WIDTH:
+        return one
+    return f"from {module} import (\n" + "".join(f"    {n},\n" for n in ordered) + ")"
+
+
+def _rank(name: str) -> int:
+    if name.isupper():
+        return 0
+    return 1 if name[:1].isupper() else 2
+
+
+def unpacked(names: Sequence[str], used: Iterable[str], value: str) -> str:
+    """An assignment that takes a tuple apart; what is not used is called `_`. Empty where nothing is."""
+    wanted = frozenset(used)
+    targets = [n if n in wanted else "_" for n in names]
+    if all(t == "_" for t in targets):
+        return ""
+    return f"({targets[0]},) = {value}" if len(targets) == 1 else f"{', '.join(targets)} = {value}"
+
+
+def wrapped(text: str, width: int = WIDTH) -> tuple[str, ...]:
+    """Prose broken into lines."""
+    return tuple(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+def in_docstring(text: str) -> str:
+    """Text that cannot end or escape from a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def camel(name: str) -> str:
+    """A snake_case name as a class name."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))

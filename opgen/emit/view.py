@@ -1,0 +1,210 @@
+"""What the templates of an operator's Python files may see: finished strings, in frozen view models.
+
+In go a spec, its resolved operator and the derived programs; out come views for `function.py.j2` and `ops.py.j2`. All
+decisions are made here, so that a template only lays out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
+from opgen.emit.shapes import layout_text
+from opgen.emit.signature import annotation
+from opgen.emit.torch_code import MASK, TorchFunction, torch_function
+from opgen.ir.program import Kind, Operator, Output, Program, Variant
+from opgen.opt.derive import Derived
+from opgen.spec.model import OpSpec
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaView:
+    """A plain function: its `def` line(s), docstring, body and `return`."""
+
+    name: str
+    define: str
+    doc: str
+    lines: tuple[str, ...]
+    result: str
+    arguments: tuple[str, ...]
+    optional: tuple[str, ...]
+    results: tuple[str, ...]  # what the results stand for, in order
+    mask: tuple[str, ...]
+    helpers: tuple[str, ...]
+    uses_math: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """An operator with everything derived from it: what all views are made of."""
+
+    spec: OpSpec
+    operator: Operator
+    derived: tuple[Derived, ...]
+
+    @property
+    def name(self) -> str:
+        return self.operator.name
+
+    @property
+    def function_class(self) -> str:
+        return f"{camel(self.name)}Function"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(t.name for t in self.operator.inputs)
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.operator.params)
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs as the first variant has them; names, kinds and order are the same in all."""
+        return self.operator.variants[0].program.outputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(o.name for o in self.outputs)
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Outputs that gradients flow through."""
+        flows = any(d.backward is not None for d in self.derived)
+        return tuple(o.name for o in self.outputs if flows and o.differentiable and o.kind is Kind.FLOAT)
+
+    @property
+    def wrt(self) -> tuple[str, ...]:
+        """Inputs that have a gradient, in order."""
+        found = {o.of for d in self.derived if d.backward is not None for o in d.backward.outputs}
+        return tuple(n for n in self.inputs if n in found)
+
+    @property
+    def residuals(self) -> tuple[str, ...]:
+        """Intermediates that the forward function returns after its outputs, those of any variant."""
+        names = result_names(self.programs("forward"))
+        return tuple(n for n in names if n not in self.output_names)
+
+    def programs(self, which: str) -> list[tuple[Variant, Program]]:
+        """The derived programs of one sort, with their variants; variants without one are left out."""
+        found = [(d.variant, getattr(d, which)) for d in self.derived]
+        return [(v, p) for v, p in found if p is not None]
+
+    def complete(self, which: str) -> bool:
+        """Does every variant have this program?"""
+        return len(self.programs(which)) == len(self.derived)
+
+
+def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
+    """Every result of any variant, in order, and what it is the gradient of."""
+    longest = max((p.outputs for _, p in programs), key=len)
+    every = (*longest, *(o for _, p in programs for o in p.outputs))
+    return {o.name: o.of for o in every}
+
+
+def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
+    """One of the derived functions; None where the operator has none."""
+    if which != "forward" and not s.complete(which):
+        return None
+    programs = s.programs(which)
+    if not programs:
+        return None
+    masked = which in ("backward", "second")
+    f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked)
+    results = result_names(programs)
+    maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
+    define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
+    result = f.returns[0] if len(f.returns) == 1 else ", ".join(f.returns)
+    return FormulaView(
+        f.name,
+        define,
+        doc,
+        f.lines,
+        result,
+        f.arguments,
+        f.optional,
+        tuple(results),
+        f.mask,
+        tuple(h for h in f.helpers if _called(h, f.lines)),
+        f.uses_math,
+    )
+
+
+def _called(helper: str, lines: Sequence[str]) -> bool:
+    return any(f"{helper}(" in line for line in lines)
+
+
+def _typed_arguments(s: Surface, f: TorchFunction) -> list[str]:
+    declared = {a.name: a for a in s.operator.params}
+    out = []
+    for name in f.arguments:
+        if name == MASK and name not in declared:
+            out.append(f"{name}: Sequence[bool]")
+        elif name in declared:
+            out.append(f"{name}: {annotation(declared[name])}")
+        else:
+            out.append(f"{name}: Tensor | None" if name in f.optional else f"{name}: Tensor")
+    return out
+
+
+def _returned(count: int, *, maybe: bool) -> str:
+    one = "Tensor | None" if maybe and count > 1 else "Tensor"
+    return one if count == 1 else f"tuple[{', '.join([one] * count)}]"
+
+
+# --- documentation ---------------------------------------------------------------------------------------------------
+
+
+def formula_text(spec: OpSpec) -> tuple[str, ...]:
+    """The forward block of a spec, as its author wrote it."""
+    lines = [line.rstrip() for line in str(spec.forward).strip("\n").split("\n")]
+    return tuple(in_docstring(line) for line in lines)
+
+
+def shape_of(s: Surface, name: str) -> str:
+    tensor = next(t for t in s.operator.inputs if t.name == name)
+    return layout_text(tensor.shape)
+
+
+def docstring(s: Surface) -> tuple[str, ...]:
+    """The docstring of the functional: summary, formula, arguments, result, errors, reference."""
+    spec = s.spec
+    out = [in_docstring(str(spec.summary) or f"The operator {s.name}."), ""]
+    if spec.description:
+        out += [*wrapped(in_docstring(str(spec.description)), 112), ""]
+    out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
+    for i in spec.inputs:
+        kind = {"float": "", "int": "integer ", "bool": "bool "}[i.dtype]
+        text = f"{i.name}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
+        text += f"; {i.doc}" if i.doc else ""
+        text += f"; {i.domain}" if i.domain else ""
+        out += _item(text)
+    for p in spec.params:
+        text = f"{p.name}: {annotation(next(a for a in s.operator.params if a.name == p.name))}"
+        text += f"; one of {', '.join(map(str, p.choices))}" if p.choices else ""
+        text += f"; {p.doc}" if p.doc else ""
+        text += f"; {p.domain}" if p.domain else ""
+        out += _item(text)
+    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.outputs))]
+    if spec.reference:
+        out += ["", f"Computes what `{spec.reference}` computes."]
+    if out[out.index("Args:") + 1] == "":
+        out.remove("Args:")
+    return tuple(out)
+
+
+def _result_text(o: Output) -> str:
+    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool "}[o.kind]
+    return f"{o.name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
+
+
+def _item(text: str) -> list[str]:
+    first, *rest = wrapped(in_docstring(text), 108)
+    return [f"    {first}", *(f"        {line}" for line in rest)]
+
+
+def text_of(parts: Sequence[str]) -> str:
+    """A tuple of string literals laid out as an argument value."""
+    items = [quoted(p) for p in parts]
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

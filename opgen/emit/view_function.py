@@ -1,0 +1,232 @@
+"""The view of `function.py`: the formulas and the `torch.autograd.Function` around them, as an expert writes it.
+
+In goes a `Surface`; out comes a `FunctionView`. Only what backward reads is saved; intermediates that are saved come out
+of `forward` as extra, non-differentiable results, and are computed anew where backward itself is differentiated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opgen.emit.layout import bracketed, imported, in_docstring, unpacked
+from opgen.emit.signature import annotation
+from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
+
+_INSIDE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """`function.py` in finished pieces; every line is without the indentation of its place."""
+
+    op: str
+    class_name: str
+    summary: str
+    formula: tuple[str, ...]
+    imports: tuple[str, ...]
+    formulas: tuple[FormulaView, ...]
+    forward: str
+    forward_lines: tuple[str, ...]
+    setup: str
+    setup_lines: tuple[str, ...]
+    backward: str
+    backward_lines: tuple[str, ...]
+    once: bool
+    jvp: str
+    jvp_lines: tuple[str, ...]
+    has_jvp: bool
+    has_backward: bool
+
+
+def function_view(s: Surface) -> FunctionView:
+    """Everything that `function.py` says."""
+    forward = formula_view(s, "forward", "The value" + (", and what backward needs of it." if s.residuals else "."))
+    assert forward is not None
+    backward = formula_view(s, "backward", "The gradient of each input that needs one.") if s.active else None
+    tangent = formula_view(s, "tangent", "The directional derivative.") if s.active else None
+    found = tuple(f for f in (forward, backward, tangent) if f is not None)
+    setup = _Setup(s, forward, backward, tangent)
+    args = [*s.inputs, *s.params]
+    typed = [f"{t.name}: Tensor | None" if t.name in s.operator.optional else f"{t.name}: Tensor" for t in s.operator.inputs]
+    typed += [f"{a.name}: {annotation(a)}" for a in s.operator.params]
+    results = len(s.outputs) + len(s.residuals)
+    returns = "Tensor" if results == 1 else "tuple[Tensor, ...]"
+    call = bracketed(f"return {forward.name}(", forward.arguments, ")", _INSIDE)
+    jvp_args = ["ctx: Any", *(f"tangent_{n}: Any" if n in s.wrt else f"_{n}: Any" for n in args)]
+    return FunctionView(
+        op=s.name,
+        class_name=s.function_class,
+        summary=in_docstring(str(s.spec.summary) or f"The operator {s.name}."),
+        formula=formula_text(s.spec),
+        imports=_imports(s, found, setup),
+        formulas=found,
+        forward=bracketed("def forward(", typed, f") -> {returns}:", 4),
+        forward_lines=tuple(call.split("\n")),
+        setup="def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:",
+        setup_lines=tuple(setup.lines()),
+        backward=bracketed("def backward(", ["ctx: Any", *setup.grad_arguments()], ") -> Any:", 4),
+        backward_lines=tuple(setup.backward_lines()) if backward else (),
+        once=s.spec.once_differentiable,
+        jvp=bracketed("def jvp(", jvp_args, ") -> Any:", 4),
+        jvp_lines=tuple(setup.jvp_lines()) if tangent else (),
+        has_jvp=tangent is not None,
+        has_backward=backward is not None,
+    )
+
+
+def _imports(s: Surface, found: tuple[FormulaView, ...], setup: _Setup) -> tuple[str, ...]:
+    masked = any("Sequence[" in f.define for f in found) or any(a.length is not None for a in s.operator.params)
+    out = ["import math"] if any(f.uses_math for f in found) else []
+    out += ["from collections.abc import Sequence"] if masked else []
+    out += ["from typing import Any", "", "import torch", "from torch import Tensor"]
+    out += ["from torch.autograd.function import once_differentiable"] if s.spec.once_differentiable and s.active else []
+    helpers = [h for f in found for h in f.helpers]
+    runtime = setup.helpers()
+    out += [""] if helpers or runtime else []
+    out += [imported(".._runtime", runtime)] if runtime else []
+    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    return tuple("\n".join(out).split("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What is saved where, and the bodies of the methods."""
+
+    s: Surface
+    forward: FormulaView
+    backward: FormulaView | None
+    tangent: FormulaView | None
+
+    def results(self) -> tuple[str, ...]:
+        return (*self.s.output_names, *self.s.residuals)
+
+    def recomputed(self) -> tuple[str, ...]:
+        """Saved intermediates that backward computes anew where it is differentiated itself."""
+        if self.backward is None or self.s.spec.once_differentiable:
+            return ()
+        return tuple(n for n in self.results() if n in self.backward.arguments and n not in self.s.active)
+
+    def saved(self) -> tuple[str, ...]:
+        """The tensors kept for backward: inputs first, then results."""
+        if self.backward is None:
+            return ()
+        read = set(self.backward.arguments) | (set(self.forward.arguments) if self.recomputed() else set())
+        return tuple(n for n in (*self.s.inputs, *self.results()) if n in read)
+
+    def saved_forward(self) -> tuple[str, ...]:
+        """The inputs kept for jvp."""
+        if self.tangent is None:
+            return ()
+        wanted = set(self.tangent.arguments) | {n for n in self.zeroed()}
+        return tuple(n for n in self.s.inputs if n in wanted)
+
+    def zeroed(self) -> tuple[str, ...]:
+        """Inputs whose tangent may be missing while another one is there."""
+        if self.tangent is None:
+            return ()
+        asked = [n for n in self.s.wrt if f"tangent_{n}" in self.tangent.arguments]
+        if len(self.s.wrt) == 1:
+            return ()
+        return tuple(n for n in asked if n in self.tangent.arguments or f"tangent_{n}" not in self.tangent.optional)
+
+    def params(self) -> tuple[str, ...]:
+        read = [f.arguments for f in (self.backward, self.tangent) if f is not None]
+        read += [self.forward.arguments] if self.recomputed() else []
+        return tuple(p for p in self.s.params if any(p in r for r in read))
+
+    def helpers(self) -> list[str]:
+        many = self.backward is not None and len(self.s.active) > 1
+        return (["filled"] if many else []) + (["or_zero"] if self.zeroed() else [])
+
+    def lines(self) -> list[str]:
+        s = self.s
+        both = {*self.saved(), *self.saved_forward()}
+        shapes = s.active if len(s.active) > 1 and self.backward is not None else ()
+        plain = tuple(n for n in self.results() if n not in s.active) if s.active else ()
+        read_results = [n for n in self.results() if n in both or n in shapes or n in plain]
+        out = [unpacked([*s.inputs, *s.params], [*both, *self.params()], "inputs")]
+        if len(self.results()) == 1:
+            name = self.results()[0]
+            out += [f"{name} = output"] if name in read_results and name != "output" else []
+        else:
+            out.append(unpacked(self.results(), read_results, "output"))
+        out.append("ctx.set_materialize_grads(False)")
+        if plain:
+            out.append(self._non_differentiable(plain))
+        if self.saved():
+            out.append(f"ctx.save_for_backward({', '.join(self.saved())})")
+        if self.saved_forward():
+            out.append(f"ctx.save_for_forward({', '.join(self.saved_forward())})")
+        if shapes:
+            out.append(f"ctx.shapes = {', '.join(f'{n}.shape' for n in shapes)}")
+        if self.params():
+            names = self.params()
+            out.append(f"ctx.params = {names[0]}," if len(names) == 1 else f"ctx.params = {', '.join(names)}")
+            out[-1] = f"ctx.params = ({names[0]},)" if len(names) == 1 else out[-1]
+        return [line for line in out if line]
+
+    def _non_differentiable(self, names: tuple[str, ...]) -> str:
+        partial = [n for n in names if n in self._sometimes()]
+        if not partial:
+            return f"ctx.mark_non_differentiable({', '.join(names)})"
+        return f"ctx.mark_non_differentiable(*[t for t in ({', '.join(names)},) if t is not None])"
+
+    def _sometimes(self) -> tuple[str, ...]:
+        programs = self.s.programs("forward")
+        return tuple(n for n in self.results() if not all(any(o.name == n for o in p.outputs) for _, p in programs))
+
+    def grad_arguments(self) -> list[str]:
+        names = [f"grad_{n}" if n in self.s.active else f"_grad_{n}" for n in self.results()]
+        return [f"{n}: Tensor | None" for n in names]
+
+    def backward_lines(self) -> list[str]:
+        s, f = self.s, self.backward
+        assert f is not None
+        nothing = ", ".join(["None"] * (len(s.inputs) + len(s.params)))
+        grads = [f"grad_{n}" for n in s.active]
+        out = [f"if {' and '.join(f'{g} is None' for g in grads)}:", f"    return {nothing}"]
+        if len(grads) > 1:
+            out.append(f"{', '.join(grads)} = filled(({', '.join(grads)}), ctx.shapes)")
+        taken = {*f.arguments, *(self.forward.arguments if self.recomputed() else ())}
+        out.append(unpacked(self.saved(), self.saved(), "ctx.saved_tensors"))
+        out.append(unpacked(self.params(), taken, "ctx.params"))
+        again = self.recomputed()
+        if again:
+            targets = [n if n in again else "_" for n in self.results()]
+            left = targets[0] if len(targets) == 1 else ", ".join(targets)
+            out.append("if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs")
+            call = bracketed(f"{left} = {self.forward.name}(", self.forward.arguments, ")", _INSIDE + 4)
+            out += [f"    {line}" if i == 0 else line[_INSIDE:] for i, line in enumerate(call.split("\n"))]
+        arguments = ["ctx.needs_input_grad" if a == "needs_input_grad" else a for a in f.arguments]
+        call = f"{f.name}("
+        order = [*s.inputs, *s.params]
+        if s.wrt == tuple(order) and len(order) > 1:
+            out += _indented(bracketed(f"return {call}", arguments, ")", _INSIDE))
+            return [line for line in out if line]
+        names = [f"grad_{n}" for n in s.wrt]
+        out += _indented(bracketed(f"{', '.join(names)} = {call}", arguments, ")", _INSIDE))
+        out.append(f"return {', '.join(f'grad_{n}' if n in s.wrt else 'None' for n in order)}")
+        return [line for line in out if line]
+
+    def jvp_lines(self) -> list[str]:
+        s, f = self.s, self.tangent
+        assert f is not None
+        out = [unpacked(self.saved_forward(), self.saved_forward(), "ctx.saved_tensors")]
+        out.append(unpacked(self.params(), f.arguments, "ctx.params"))
+        for n in self.zeroed():
+            out.append(f"tangent_{n} = or_zero(tangent_{n}, {n})")
+        call = f"{f.name}("
+        results = self.results()
+        if len(results) == 1:
+            out += _indented(bracketed(f"return {call}", f.arguments, ")", _INSIDE))
+            return [line for line in out if line]
+        names = [f"tangent_{n}" for n in s.active]
+        out += _indented(bracketed(f"{', '.join(names)} = {call}", f.arguments, ")", _INSIDE))
+        out.append(f"return {', '.join(f'tangent_{n}' if n in s.active else 'None' for n in results)}")
+        return [line for line in out if line]
+
+
+def _indented(text: str) -> list[str]:
+    """Lines whose later ones carry the indentation of a method body already: without it."""
+    first, *rest = text.split("\n")
+    return [first, *(line[_INSIDE:] for line in rest)]

@@ -1,0 +1,197 @@
+"""What the lowering refuses, with code and place (language page, 3 to 7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from .specs import attempt, elementwise, mistakes
+
+MANY = "{x: {shape: [..., K]}, w: {shape: [N, K]}, i: {dtype: int}, ids: {shape: [B], dtype: int}, u: {}}"
+MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, size: {type: int, default: 1}}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "code", "marked"),
+    [
+        # names
+        ("y = u + foo", "OPG205", "foo"),
+        ("y[n] = sum[k](wieght[n, k])", "OPG205", "wieght"),
+        ("y = u*Q", "OPG238", "Q"),
+        ("y = sigmod(u)", "OPG209", "sigmod"),
+        ("y = exp(u, 2)", "OPG210", "exp(u, 2)"),
+        ("y = where(u > 0, u)", "OPG210", "where(u > 0, u)"),
+        ("y = u(2)", "OPG206", "u"),
+        ("y = exp + u", "OPG206", "exp"),
+        ("y = sum(u)", "OPG206", "sum"),
+        ("y = sum[...] + u", "OPG206", "sum"),
+        ("y = cast(u, i)", "OPG223", "i"),
+        ("y = u*rand(u)", "OPG226", "rand(u)"),
+        # left side
+        ("u = 2*u", "OPG236", "u"),
+        ("Y = u", "OPG241", "Y"),
+        ("lambda = u", "OPG241", "lambda"),
+        ("y[2*k] = u", "OPG241", "2*k"),
+        ("y[k, k] = sum[...](u)", "OPG208", "k"),
+        ("y[u] = w[u, u]", "OPG207", "u"),
+        ("y = u\ny = 2*u", "OPG217", "y"),
+        # order
+        ("a = b + u\nb = a*u", "OPG219", "b"),
+        ("a = a + u", "OPG219", "a"),
+        # indices and shapes
+        ("y[..., n] = x[..., k]*w[n, k]", "OPG204", "k"),
+        ("y[..., n] = softmax[k](x[..., k])*w[n, k]", "OPG204", "k"),
+        ("y[..., n] = sum[k](x[..., k]*w[k, n])", "OPG213", "w[k, n]"),
+        ("y = sum[k](x[k])", "OPG212", "x[k]"),
+        ("y[n] = sum[k](w[n, k, k])", "OPG212", "w[n, k, k]"),
+        ("y[n] = sum[k](w[..., k])", "OPG216", "..."),
+        ("y[k] = x[..., k]", "OPG216", "..."),
+        ("y = x", "OPG242", "x"),
+        ("y[n] = sum[...](u)", "OPG214", "n"),
+        ("y = sum[k](u)", "OPG214", "k"),
+        ("y = sum[k, k](x[..., k])", "OPG208", "k"),
+        ("y = sum[..., ...](u)", "OPG215", "..."),
+        ("y = sum[K](u)", "OPG241", "K"),
+        ("y = argmax[...](u)", "OPG246", "argmax[...](u)"),
+        ("y = total[k](x[..., k])", "OPG211", "total"),
+        ("y = sigmoid[k](x[..., k])", "OPG211", "sigmoid"),
+        ("y[j < i] = u", "OPG226", "i"),
+        ("y[j < -1] = u", "OPG232", "-1"),
+        ("y = x[..., -1]", "OPG232", "-1"),
+        ("y = x[..., K/2]", "OPG223", "K/2"),
+        ("y = x[..., u]", "OPG223", "u"),
+        # kinds
+        ("y = where(u, 1, 0)", "OPG223", "u"),
+        ("y = not u", "OPG223", "u"),
+        ("y = any[...](u)", "OPG223", "u"),
+        ("y = bitand(u, 1)", "OPG223", "bitand(u, 1)"),
+        ("y = i//0", "OPG223", "0"),
+        # params and guards
+        ("y = u*mode", "OPG231", "mode"),
+        ("y = where(mode == 'ab', u, 1)", "OPG231", "mode"),
+        ("y = u if u > 0", "OPG222", "u > 0"),
+        ("y = u if size == 1", "OPG222", "size == 1"),
+        ("y = u if mode", "OPG222", "mode"),
+        ("y = u if flg", "OPG222", "flg"),
+        ("y = u if mode == 'a'\ny = u if mode == 'b'", "OPG231", "'a'"),
+        ("y = u if mode == 'ab'", "OPG220", "y"),
+        ("y = u if flag\ny = 2*u if mode == b", "OPG221", "mode == b"),
+        ("y = u if given(u)", "OPG229", "u"),
+        ("y = u if given(size)", "OPG229", "size"),
+        ("y = size[0]*u", "OPG206", "size[0]"),
+        ("y = mode[...](u)", "OPG211", "mode"),
+        # for later
+        ("y[..., k] = x[..., k + 1]", "OPG225", "k + 1"),
+        ("y = x[..., 0]", "OPG225", "0"),
+        ("y = pad(u, 0)", "OPG225", "pad(u, 0)"),
+        ("y[ids[b]] += 1", "OPG225", "y[ids[b]]"),
+        ("y[0] = 1\ny[1] = 2", "OPG225", "0"),
+        ("h[..., k] = h[..., k - 1] + x[..., k]", "OPG225", "h[..., k - 1]"),
+        ("h[..., -1] = 0\nh[..., k] = h[..., k - 1] + x[..., k]", "OPG225", "-1"),
+        ("y[..., k] = cumsum[k](x[..., k])", "OPG225", "cumsum[k](x[..., k])"),
+        ("y = real(u)", "OPG225", "real(u)"),
+        ("y[k < 3] = sum[...](x[..., k])", "OPG225", "x[..., k]"),
+    ],
+)
+def test_the_mistake_and_no_other(formula: str, code: str, marked: str) -> None:
+    found = mistakes(elementwise(formula, MANY, MODE))
+    assert found[0] == (code, marked)
+    assert {other for other, _ in found} == {code}
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "marked"),
+    [
+        ("outputs: [z]", "OPG218", "z"),
+        ("outputs: []", "OPG235", "y = x"),
+        ("outputs: {y: {shape: [N]}}", "OPG238", "N"),
+        ("outputs: {y: {dtype: int}}", "OPG243", "x"),
+        ("backward: gradx = grad_y", "OPG228", "gradx"),
+        ("backward: grad_z = grad_y", "OPG228", "grad_z"),
+        ("backward: y = grad_y", "OPG228", "y"),
+        ("backward: grad_x = grad_z", "OPG205", "grad_z"),
+        ("save: [q]", "OPG205", "q"),
+        ("functions: {f(v): v*x}", "OPG206", "x"),
+        ("functions: {'f(v)': 'sum[k](v)'}", "OPG206", "sum[k](v)"),
+        ("functions: {f(v): g(v), g(v): f(v)}", "OPG239", "f(v)"),
+        ("functions: {sigmoid(v): v}", "OPG206", "sigmoid(v)"),
+        ("functions: {'f(u, v)': {value: u*v, derivative: v}}", "OPG234", "v"),
+        ("functions: {'f(u, v)': {value: u*v, derivative: {u: v}}}", "OPG234", "'f(u, v)'"),
+        ("functions: {'f(u)': {value: u, derivative: {v: 1}}}", "OPG234", "v"),
+        ("dims: {P: Q, Q: P}", "OPG237", "Q"),
+        ("dims: {P: 1/2}", "OPG223", "1/2"),
+        ("dims: {P: x}", "OPG206", "x"),
+        ("params: {a: {type: int, default: 1/2}}", "OPG119", "1/2"),
+        ("params: {a: {type: float, domain: b > 0}}", "OPG233", "b > 0"),
+        ("params: {a: {type: float, domain: 0 < a < Q}}", "OPG238", "Q"),
+    ],
+)
+def test_declarations(more: str, code: str, marked: str) -> None:
+    assert (code, marked) in mistakes(elementwise("y = x", "[x]", more))
+
+
+def test_shapes() -> None:
+    assert mistakes(elementwise("y = x", "{x: {shape: [..., k]}}"))[0] == ("OPG224", "k")
+    assert mistakes(elementwise("y = x", "{x: {shape: [..., N, ...]}}"))[0] == ("OPG215", "...")
+    unknown = mistakes(elementwise("y[n] = b[n]", "{x: {}, b: {shape: [N], optional: true}}"))
+    assert unknown == [("OPG238", "y[n] = b[n]")]
+
+
+def test_missing_param() -> None:
+    text = elementwise("y = x*s", "[x]", "params: {s: {type: float, default: null}}")
+    assert mistakes(text) == [("OPG230", "s")]
+
+
+def test_clash_shows_the_equation() -> None:
+    _, (found,) = attempt(elementwise("y[..., n] = sum[k](x[..., k]*w[k, n])", MANY))
+    assert "`k` would need K = N" in found.notes
+    assert found.hints == ("did you mean `w[n, k]`?",)
+    assert [label.span.text for label in found.related] == ["x[..., k]", "x", "w"]
+
+
+def test_circle_is_named() -> None:
+    _, (found,) = attempt(elementwise("a = c + x\nb = a\nc = b", "[x]"))
+    assert found.notes == ("they depend on each other in a circle: a → c → b → a",)
+
+
+def test_suggestions() -> None:
+    hints = {
+        "y = inptu": "did you mean `input`?",
+        "y = ln(input)": "the natural logarithm is `log`",
+        "y = men[...](input)": "did you mean `mean`?",
+    }
+    for formula, hint in hints.items():
+        _, found = attempt(elementwise(formula, "[input]"))
+        assert hint in found[0].hints
+
+
+def test_all_mistakes_of_a_run() -> None:
+    found = mistakes(elementwise("y = foo + bar\nz = sigmod(x)\nw[n] = x[k]", "[x]"))
+    assert [code for code, _ in found] == ["OPG205", "OPG205", "OPG209", "OPG212"]
+
+
+def test_a_slip_in_one_statement_leaves_the_others() -> None:
+    found = mistakes(elementwise("a = (x + 1\nb = x^2", "[x]"))
+    assert [code for code, _ in found] == ["OPG203", "OPG202"]
+    found = mistakes(elementwise("a = x +\nb = x^2 + foo\nc = a[k]*b", "[x]"))
+    assert [code for code, _ in found] == ["OPG201", "OPG202", "OPG205"]
+
+
+def test_a_refused_statement_is_not_reported_again() -> None:
+    assert mistakes(elementwise("a = foo\nb = a[k] + a\nc = exp(b)", "[x]")) == [("OPG205", "foo")]
+
+
+def test_too_many_variants() -> None:
+    inputs = "{x: {}, " + ", ".join(f"a{k}: {{optional: true}}" for k in range(9)) + "}"
+    assert mistakes(elementwise("y = x", inputs))[0][0] == "OPG247"
+
+
+def test_doubling_functions_end() -> None:
+    functions = ", ".join(f"f{k}(v): f{k - 1}(v) + exp(f{k - 1}(v))" for k in range(1, 40))
+    found = mistakes(elementwise("y = f39(x)", "[x]", f"functions: {{f0(v): v, {functions}}}"))
+    assert found[0][0] == "OPG227"
+
+
+def test_depth_and_length() -> None:
+    assert attempt(elementwise("y = " + "exp(" * 35 + "x" + ")" * 35, "[x]"))[0]
+    assert attempt(elementwise("y = " + " + ".join(["x"] * 5000), "[x]"))[0]
+    assert mistakes(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0][0] == "OPG227"

@@ -1,0 +1,104 @@
+"""Naive formulas become stable ones, and it is said which and why."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from opgen.ir import text
+from opgen.ir.formula import scalar
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.interp import array, run
+from opgen.ir.program import Compute, Program, Variant
+from opgen.ir.scalar import Apply, Param, Read, substitute, walk
+from opgen.opt.derive import Flags, derive_variant
+from opgen.opt.stabilize import RULES, describe, stabilize
+from tests.diff.programs import axes, program, tensor
+from tests.diff.samples import samples
+
+
+def pointwise(formula: str) -> Program:
+    body = substitute(scalar(formula, ("x",)), {Param("x"): Read("x", (axes("...")[0],))})  # type: ignore[arg-type]
+    return program([tensor("x", "...")], [Compute("y", axes("..."), body)])
+
+
+CASES = {
+    "log(1 + exp(x))": "softplus(x)",
+    "log(exp(x) + 1)": "softplus(x)",
+    "log(1 + exp(-x))": "softplus(-x)",
+    "1/(1 + exp(-x))": "sigmoid(x)",
+    "3/(1 + exp(2*x))": "3*sigmoid(-2*x)",
+    "exp(x)/(exp(x) + 1)": "sigmoid(x)",
+    "x/(1 + exp(-x))": "silu(x)",
+    "exp(x) - 1": "expm1(x)",
+    "1 - cos(x)": "2*square(sin(x/2))",
+    "log(1 + x)": "log1p(x)",
+    "0.5*(1 + erf(x))": "0.5*erfc(-x)",
+    "1 - erf(x)": "erfc(x)",
+    "log(sigmoid(x))": "logsigmoid(x)",
+    "log(1/(1 + exp(-x)))": "logsigmoid(x)",
+    "1 - 1/(1 + exp(-x))": "sigmoid(-x)",
+    "log(1 - exp(-x))": "log1mexp(x)",
+    "(exp(x) - exp(-x))/(exp(x) + exp(-x))": "tanh(x)",
+    "sin(x)/x": "sinc(x/pi)",
+}
+
+
+@pytest.mark.parametrize("naive", CASES)
+def test_naive_formulas_are_rewritten(naive: str) -> None:
+    p, applied = stabilize(pointwise(naive))
+    assert text.scalar(p.statements[0].body).replace("[...]", "") == CASES[naive]
+    assert applied
+    assert all(describe(r).startswith("y: ") for r in applied)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.pattern)
+def test_rules_do_not_change_values(rule: object) -> None:
+    assert hasattr(rule, "pattern")
+    assert hasattr(rule, "result")
+    from tests.diff.test_functions import evaluate
+
+    for x, y in ((0.7, 0.4), (0.2, 1.3)):
+        values = {"x": x, "y": y}
+        reads = {Param(n): Read(n, ()) for n in values}
+        left = evaluate(substitute(scalar(rule.pattern, ("x", "y")), reads), values)  # type: ignore[arg-type]
+        right = evaluate(substitute(scalar(rule.result, ("x", "y")), reads), values)  # type: ignore[arg-type]
+        assert left == pytest.approx(right, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sample", "op"),
+    [
+        ("spelled_softmax", "softmax"),
+        ("spelled_logsumexp", "logsumexp"),
+        ("spelled_norm", "norm"),
+        ("layer_norm", "var"),
+    ],
+)
+def test_spelled_out_reductions_are_recognised(sample: str, op: str) -> None:
+    p, applied = stabilize(samples()[sample])
+    assert op in [s.op for s in p.statements if isinstance(s, Compute)]
+    assert applied
+
+
+def test_exact_turns_it_off() -> None:
+    d = derive_variant(Variant((), pointwise("log(1 + exp(x))")), Flags(exact=True))
+    assert d.rewrites == ()
+    assert "log(exp(x[...]) + 1)" in text.program(d.forward) or "log(1 + exp(x[...]))" in text.program(d.forward)
+
+
+@pytest.mark.parametrize("naive", ["log(1 + exp(x))", "x*tanh(log(1 + exp(x)))", "x/(1 + exp(-x))", "log(cosh(x))"])
+def test_gradients_of_naive_formulas_are_finite_everywhere(naive: str) -> None:
+    d = derive_variant(Variant((), pointwise(naive)), Flags())
+    assert d.gradient
+    x = array([-800.0, -90.0, 0.0, 90.0, 800.0])
+    results = run(d.gradient, {"x": x, "grad_y": array([1.0] * 5)})
+    assert all(math.isfinite(v) for v in results["grad_x"].data)
+
+
+def test_rules_only_name_functions_of_the_table() -> None:
+    for rule in RULES:
+        for node in walk(scalar(rule.result, ("x", "y"))):
+            if isinstance(node, Apply):
+                assert node.fn in FUNCTIONS

@@ -14,11 +14,13 @@ from enum import StrEnum
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, substitute, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
+_ROOM = 108  # of a line of 120, without the deepest indentation
+_WORTH = 24  # an expression shorter than this gets no line of its own
 _CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
 
 
@@ -93,20 +95,63 @@ def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]
     return [f"rt::each<Team>({count}, [&](int64_t {inner}) {{", *indented(lines), "});"]
 
 
+# --- long expressions -------------------------------------------------------------------------------------------------
+
+
+def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
+    """The text of a value that fits on a line with `around` other characters, behind definitions of its longest parts."""
+    lines: list[str] = []
+    room = _ROOM - around
+    while len(scope.print(value)) > room:
+        part = _longest_part(scope, value, room)
+        if part is None:
+            break
+        text = scope.printer.text(part)
+        name = scope.fresh("part")
+        scope.locals[name] = (name, text.kind)
+        inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
+        lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
+        value = substitute(value, {part: Read(name, ())})
+    return lines, scope.printer.text(value)
+
+
+def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
+    """The longest operand that fits, if it is worth a line: arithmetic only, which may be evaluated ahead of a choice."""
+    best, length = None, _WORTH
+    for e in walk(value):
+        if isinstance(e, Apply) and e != value and not any(isinstance(n, Read) and not _plain(n) for n in walk(e)):
+            size = len(scope.print(e))
+            if length < size <= room:
+                best, length = e, size
+    return best
+
+
+def _plain(read: Read) -> bool:
+    """An access that cannot leave the range."""
+    return read.fill is None and all(isinstance(p, Batch | Index) for p in read.at)
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
+def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
     lines = []
     for let in lets:
-        text = scope.print(let.value)
-        lines.append(f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {text};")
+        head = f"const {value_type(let.kind)} {let.name} = ;"
+        parts, value = hoisted(scope, let.value, len(head))
+        lines += [*parts, f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {value.text};"]
     return lines
 
 
-def _store_line(scope: Scope, store: Store) -> str:
-    arguments = ", ".join(filter(None, (scope.print(store.value), scope.positions(store.at, store.buffer))))
-    return f"{scope.tensor(store.buffer)}.store({arguments});"
+def _store_lines(scope: Scope, store: Store) -> list[str]:
+    positions = scope.positions(store.at, store.buffer)
+    target = scope.tensor(store.buffer)
+    parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
+    return [*parts, f"{target}.store({', '.join(filter(None, (value.text, positions)))});"]
+
+
+def _stores(scope: Scope, p: Pass) -> list[str]:
+    return [line for s in p.stores for line in _store_lines(scope, s)]
 
 
 def _accumulator(scope: Scope, fold: Fold) -> str:
@@ -117,15 +162,15 @@ def _accumulator(scope: Scope, fold: Fold) -> str:
     return f"rt::{_FOLDS[fold.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
 
 
-def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> str:
-    value: Text = scope.printer.text(fold.value)
+def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
+    parts, value = hoisted(scope, fold.value, len(f"{accumulator}.add(, );") + 10)
     if fold.op not in _POSITIONAL:
-        return f"{accumulator}.add({value.text});"
+        return [*parts, f"{accumulator}.add({value.text});"]
     (loop,) = loops
     assert not isinstance(loop, Batch)
     if value.kind is Kind.BOOL:
         value = Text(f"static_cast<int64_t>({value.text})", NATIVE.atom, Kind.INT)
-    return f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"
+    return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
 
 
 def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
@@ -177,7 +222,7 @@ def map_lines(scope: Scope, nest: Nest) -> list[str]:
     before = scope.enter(nest.outer)
     body = []
     for p in nest.passes:
-        body += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+        body += [*let_lines(scope, p.lets), *_stores(scope, p)]
     body = decoded(scope, nest.outer, "point", body)
     scope.leave(before, nest.outer)
     return point_function(body)
@@ -192,8 +237,10 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     scope.packed = ins
     compute = []
     for p in nest.passes:
-        compute += _let_lines(scope, p.lets)
-        compute += [f"*{outs[s.buffer]} = {scope.print(s.value)};" for s in p.stores]
+        compute += let_lines(scope, p.lets)
+        for s in p.stores:
+            parts, value = hoisted(scope, s.value, len(f"*{outs[s.buffer]} = ;"))
+            compute += [*parts, f"*{outs[s.buffer]} = {value.text};"]
     scope.packed = None
 
     def type_of(name: str) -> str:
@@ -202,7 +249,7 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     values = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
     packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
     before = scope.enter(nest.outer)
-    head = ", ".join([*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())])
+    taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
     pointers = [f"&{values[n]}" for n in outs]
     define = [f"{type_of(n)} {values[n]};" for n in outs]
     loads = [scope.load(Read(n, here)).text for n in ins]
@@ -218,7 +265,7 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
     flat += [f"rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
     return [
-        *function(f"OPGEN_DEVICE void compute({head}) const", compute),
+        *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
         *point_function(point),
         "template <int V>",
         *function("OPGEN_DEVICE void flat(int64_t first) const", flat),
@@ -246,18 +293,18 @@ def row_lines(scope: Scope, nest: Nest) -> list[str]:
 
 def _once(scope: Scope, p: Pass) -> list[str]:
     assert not p.folds, "a fold without loops"
-    lines = _let_lines(scope, p.lets)
-    stores = [_store_line(scope, s) for s in p.stores]
+    lines = let_lines(scope, p.lets)
+    stores = _stores(scope, p)
     return lines + (function("if (Team::rank() == 0)", stores) if stores else [])
 
 
 def _looped(scope: Scope, p: Pass) -> list[str]:
     before = scope.enter(p.loops)
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in p.folds}
-    body = _let_lines(scope, p.lets)
+    body = let_lines(scope, p.lets)
     types = {f.name: _accumulator(scope, f) for f in p.folds}
-    body += [_add(scope, f, names[f.name], p.loops) for f in p.folds]
-    body += [_store_line(scope, s) for s in p.stores]
+    body += [line for f in p.folds for line in _add(scope, f, names[f.name], p.loops)]
+    body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
     lines += _each(scope, p.loops, body)
     if p.folds:
@@ -274,19 +321,19 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     at = next(i for i, p in enumerate(nest.passes) if p.loops)
     looped = nest.passes[at]
     before = scope.enter(nest.outer)
-    prefix = [line for p in nest.passes[:at] for line in _let_lines(scope, p.lets)]
+    prefix = [line for p in nest.passes[:at] for line in let_lines(scope, p.lets)]
     inner_before = scope.enter(looped.loops)
-    body = _let_lines(scope, looped.lets)
+    body = let_lines(scope, looped.lets)
     types = {f.name: _accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
-    body += [_add(scope, f, f"folds->{names[f.name]}", looped.loops) for f in looped.folds]
+    body += [line for f in looped.folds for line in _add(scope, f, f"folds->{names[f.name]}", looped.loops)]
     fold = needed([*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")])
     fold = decoded(scope, nest.outer, "point", fold)
     scope.leave(inner_before, looped.loops)
-    finish = [*prefix, *(_store_line(scope, s) for p in nest.passes[:at] for s in p.stores)]
+    finish = [*prefix, *(line for p in nest.passes[:at] for line in _stores(scope, p))]
     finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
     for p in nest.passes[at + 1 :]:
-        finish += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+        finish += [*let_lines(scope, p.lets), *_stores(scope, p)]
     finish = needed(finish)
     finish = decoded(scope, nest.outer, "point", finish)
     scope.leave(before, nest.outer)

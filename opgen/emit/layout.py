@@ -19,8 +19,6 @@ def bracketed(head: str, items: Sequence[str], tail: str, indent: int = 0) -> st
         return one
     pad = " " * indent
     inner = f"{pad}    {', '.join(items)}"
-    if len(inner) <= WIDTH and "*" not in items:
-        return f"{head}\n{inner}\n{pad}{tail}"
     if len(inner) <= WIDTH:
         return f"{head}\n{inner}\n{pad}{tail}"
     lines = "".join(f"{pad}    {item},\n" for item in items)

@@ -1,8 +1,9 @@
 """Programs as a readable function in plain torch: what an expert would write by hand.
 
-In goes one Program per variant of an operator; out comes a `TorchFunction`: the names of its arguments and results and its
-lines, without `def` and `return`, for templates to put into a static method, a dispatcher kernel or a plain function.
-The code has no Python branch on data, takes sizes from shapes, is out of place, and works under vmap and autograd.
+In goes one Program per variant of an operator; out comes a `TorchFunction`: the names of its arguments and results
+and its lines, without `def` and `return`, for templates to put into a static method, a dispatcher kernel or a plain
+function. The code has no Python branch on data, takes sizes from shapes, is out of place, and works under vmap and
+autograd.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcas
 from opgen.emit.torch_scope import RUNTIME
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH
+
 
 @dataclass(frozen=True, slots=True)
 class TorchFunction:
@@ -143,9 +145,7 @@ def _returned(listings: Sequence[Listing], results: dict[str, str]) -> list[str]
     return [next(iter(names[r])) for r in results]
 
 
-def _tensors(
-    programs: Sequence[tuple[Variant, Program]], operator: Operator, used: tuple[str, ...]
-) -> tuple[str, ...]:
+def _tensors(programs: Sequence[tuple[Variant, Program]], operator: Operator, used: tuple[str, ...]) -> tuple[str, ...]:
     """The tensor arguments in use; an input may be there for a condition only."""
     order = (Role.COTANGENT, Role.TANGENT, Role.SAVED)
     found = [t.name for role in order for _, p in programs for t in p.inputs if t.role is role]
@@ -161,9 +161,7 @@ def _mask(operator: Operator, results: dict[str, str]) -> tuple[str, ...]:
     return (*(of for of in dict.fromkeys(results.values()) if of not in inputs), *inputs)
 
 
-def _masked(
-    lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]
-) -> list[str]:
+def _masked(lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]) -> list[str]:
     """Lines that every result needs, then those that some need, then for each result its own."""
     out: list[str] = []
     shared = [x for x in lines if len(x.results) > 1 or x.step.size]
@@ -193,5 +191,5 @@ def _guarded(
     if len(key) == len(results):
         return laid_out(lines, switches)
     tests = [f"{MASK}[{mask.index(results[r])}]" for r in key]
-    return collapsed([f"if {' or '.join(tests)}:", *(f"    {line}" for line in laid_out(lines, switches.with_some(tuple(results[r] for r in key))))])
-
+    inside = laid_out(lines, switches.with_some(tuple(results[r] for r in key)))
+    return collapsed([f"if {' or '.join(tests)}:", *(f"    {line}" for line in inside)])

@@ -1,9 +1,9 @@
 """How scalar expressions are written in torch code: tensors and Python numbers side by side.
 
 In goes nothing but tables; out comes the `Dialect` that `opgen.emit.printer` prints with, for one function body. What
-makes torch its own language: a parameter or a size is a Python number (`math.sqrt`, `and`, `a if c else b`), an access
-is a tensor (`torch.sqrt`, `&`, `torch.where`), and a number must never change a tensor's dtype: an integer or bool
-tensor that meets a float number is converted first.
+makes torch its own language: a parameter or a size is a Python number (`math.sqrt`, `and`, `a if c else b`), an
+access is a tensor (`torch.sqrt`, `&`, `torch.where`), and a number must never change a tensor's dtype: an integer or
+bool tensor that meets a float number is converted first.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ Convert = Callable[[Text], Text]
 
 
 def _promoted(texts: tuple[Text, ...], kind: Kind, as_float: Convert, *, mixes: bool) -> tuple[Text, ...]:
-    """Operands such that torch computes in the float dtype. `mixes`: the operator takes an int beside a float tensor."""
+    """Operands such that torch computes in the float dtype. `mixes`: an int may stand beside a float tensor."""
     if kind is Kind.INT:
         return tuple(Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT) if _is_mask(t) else t for t in texts)
     beside = mixes and any(t.kind is Kind.FLOAT and not t.number for t in texts)
@@ -174,7 +174,9 @@ def _neg(p: Printer, args: tuple[Scalar, ...]) -> Text:
         t = Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)
     operand = t.at(UNARY)
     kind = Kind.FLOAT if t.kind is Kind.FLOAT else Kind.INT
-    return Text(f"-({operand})" if operand.startswith("-") or t.level == POWER else f"-{operand}", UNARY, kind, t.number)
+    return Text(
+        f"-({operand})" if operand.startswith("-") or t.level == POWER else f"-{operand}", UNARY, kind, t.number
+    )
 
 
 def _detach(p: Printer, args: tuple[Scalar, ...]) -> Text:

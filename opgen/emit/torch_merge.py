@@ -1,8 +1,8 @@
 """The listings of all variants of an operator as the lines of one function.
 
-In goes one `Listing` per variant; out come indented lines. Lines that variants have in common stand once; the others under
-`if bias is not None:` or `if reduction == "mean":`. In a gradient function a line that only some of the results need
-stands under their entries of the mask.
+In goes one `Listing` per variant; out come indented lines. Lines that variants have in common stand once; the others
+under `if bias is not None:` or `if reduction == "mean":`. In a gradient function a line that only some of the results
+need stands under their entries of the mask.
 """
 
 from __future__ import annotations
@@ -35,11 +35,22 @@ def merged(listings: Sequence[Listing], results: tuple[str, ...]) -> tuple[Line,
         needs = _needs(listing)
         own = [Line(s, frozenset((i,)), n) for s, n in zip(listing.steps, needs, strict=True)]
         lines = _woven(lines, own)
-    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(lines))
+    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(_closed(lines)))
+
+
+def _closed(lines: list[Line]) -> list[Line]:
+    """Results also need what the lines they need read, in whichever variant it is assigned."""
+    out = list(lines)
+    for i in range(len(out) - 1, -1, -1):
+        names = used_names(out[i].step.text)
+        for j in range(i):
+            if out[j].step.target in names and out[j].variants & out[i].variants:
+                out[j] = replace(out[j], results=tuple(dict.fromkeys((*out[j].results, *out[i].results))))
+    return out
 
 
 def _folded(lines: list[Line]) -> list[Line]:
-    """`x = a` and `x = x.to(dtype)` in the same variants as `x = a.to(dtype)`, where `a` is a call and the line fits."""
+    """`x = a` and `x = x.to(dtype)` of the same variants as `x = a.to(dtype)`, where `a` is a call and it fits."""
     out: list[Line] = []
     for x in lines:
         last = out[-1] if out else None
@@ -118,10 +129,9 @@ def _same_names(listings: Sequence[Listing]) -> tuple[Listing, ...]:
     """
     out = list(listings)
     kept = tuple(name for x in listings for _, name in x.returns)
-    for i, listing in enumerate(out):
+    for i in range(len(out)):
         for other in listings:
-            listing = _adopted(listing, other, kept)
-        out[i] = listing
+            out[i] = _adopted(out[i], other, kept)
     return tuple(out)
 
 
@@ -253,7 +263,8 @@ def _block(lines: list[Line], universe: Members, switches: Switches, indent: str
             chain([m for m, _ in branches], universe, switches), branches, strict=True
         ):
             out.append(indent + keyword)
-            out += _block([replace(x, variants=x.variants & members) for x in inside], members, switches, indent + "    ")
+            narrowed = [replace(x, variants=x.variants & members) for x in inside]
+            out += _block(narrowed, members, switches, indent + "    ")
     return out
 
 

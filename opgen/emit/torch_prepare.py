@@ -3,9 +3,9 @@
 In goes a valid Program, out comes an equal one:
 
 * the spec's own functions are written out;
-* `where` becomes safe: torch evaluates both branches, so in each the positions of gathers and the arguments of functions
-  with a singularity are replaced by harmless ones where the branch is not taken. Then nothing is read out of range, and
-  no NaN comes back through autograd;
+* `where` becomes safe: torch evaluates both branches, so in each the positions of gathers and the arguments of
+  functions with a singularity are replaced by harmless ones where the branch is not taken. Then nothing is read out
+  of range, and no NaN comes back through autograd;
 * what is computed more than once gets a name, and so do parts of bodies too long for a line.
 """
 
@@ -201,9 +201,9 @@ def _hazardous(e: Scalar) -> bool:
     for n in walk(e):
         if isinstance(n, Read) and any(not isinstance(q, Batch | Index | Lit) for q in n.at):
             return True
-        if isinstance(n, Apply) and n.fn in _SAFE and not (n.fn == "pow" and _whole_power(n)):
-            if _varies(n.args[_SAFE[n.fn][0]]):
-                return True
+        singular = isinstance(n, Apply) and n.fn in _SAFE and not (n.fn == "pow" and _whole_power(n))
+        if isinstance(n, Apply) and singular and _varies(n.args[_SAFE[n.fn][0]]):
+            return True
     return False
 
 
@@ -244,13 +244,11 @@ def shared(p: Program) -> Program:
         def put(x: Scalar, e: Scalar = e, made: Compute = made) -> Scalar:
             return substitute(x, {e: _read(made)})
 
-        after = tuple(
-            mapped(s, put) if loops_ofstatement(s, loops) else s for s in p.statements[at:]
-        )
+        after = tuple(mapped(s, put) if _has_loops(s, loops) else s for s in p.statements[at:])
         p = replace(p, statements=(*p.statements[:at], made, *after))
 
 
-def loops_ofstatement(s: Statement, loops: tuple[object, ...]) -> bool:
+def _has_loops(s: Statement, loops: tuple[object, ...]) -> bool:
     """Does a statement have all these loops (by name and extent)?"""
     return all(loop in s.loops for loop in loops)
 
@@ -289,7 +287,7 @@ def _cost(e: Scalar) -> bool:
         varying = [a for a in e.args if _varies(a)]
         return len(varying) > 1 or any(isinstance(a, Apply) and a.fn != "neg" for a in varying)
     if FUNCTIONS[e.fn].result == "bool":
-        return any(isinstance(a, Apply) for a in e.args)
+        return any(isinstance(a, Apply | Index) for a in e.args)
     return True
 
 

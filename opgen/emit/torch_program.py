@@ -1,7 +1,7 @@
 """One variant of an operator as straight-line torch code.
 
-In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names of
-its results, and what it uses. Merging the listings of all variants into one function is `opgen.emit.torch_merge`.
+In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names
+of its results, and what it uses. Merging the listings of all variants into one function is `opgen.emit.torch_merge`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
     steps = _live(scope.steps, tuple(n for _, n in returns))
-    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name in scope.read)
+    floats = tuple(
+        t.name for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name in scope.read
+    )
     return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
 
 
@@ -207,7 +209,7 @@ _EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor"
 
 
 def needs_upcast(p: Program) -> bool:
-    """Is half computed in float32? Not where torch's own operators round once: one product, sum or function, an affine map."""
+    """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
     roundings = 0
     for s in p.statements:
         if s.kind is not Kind.FLOAT:
@@ -222,9 +224,9 @@ def needs_upcast(p: Program) -> bool:
 def _roundings(e: Scalar) -> int:
     total = 0
     for n in walk(e):
-        if isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT:
-            if any(isinstance(m, Read) for m in walk(n)):
-                total += max(1, len(n.args) - 1)
+        rounds = isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT
+        if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
+            total += max(1, len(n.args) - 1)
     return total
 
 

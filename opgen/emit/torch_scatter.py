@@ -1,7 +1,8 @@
 """Scatters in torch code, out of place, so that autograd and vmap go through them.
 
-In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis; rows
-are added at positions that share no loop with the other axes (`add_at`), single elements at others (`add_along`).
+In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis;
+rows are added at positions that share no loop with the other axes (`add_at`), single elements at others
+(`add_along`).
 """
 
 from __future__ import annotations

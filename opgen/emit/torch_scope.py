@@ -1,7 +1,7 @@
 """What one printed function knows while it is written: its names, tensors, sizes, dtype and batch shape, and its lines.
 
-In goes a Program (one variant); statements are printed into it by `opgen.emit.torch_body`. Sizes, the batch shape and the
-dtype become lines of their own only where something asks for them, in front of the first line that does.
+In goes a Program (one variant); statements are printed into it by `opgen.emit.torch_body`. Sizes, the batch shape and
+the dtype become lines of their own only where something asks for them, in front of the first line that does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ RUNTIME = (
     "upcast_all",
     "variance",
 )
-RESERVED = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I"))
+RESERVED = frozenset(
+    (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Scope:
             sizes = shape[1:-1].rstrip(",") if shape.startswith("(") and shape != "()" else shape
             return f"{like}.new_zeros({sizes})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
         device = next((f", device={t.name}.device" for t in self.program.inputs), "")
-        dtype = f", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
+        dtype = ", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
         return f"torch.full({shape}, {number.text}{dtype}{device})"
 
     # --- sizes ---------------------------------------------------------------------------------------------------
@@ -144,6 +146,16 @@ class Scope:
             self.sizes[dim] = self.fresh(f"size_{dim.lower()}" if dim in RESERVED else dim)
             self.assign(self.sizes[dim], text, size=True)
         return self.sizes[dim]
+
+    def positions(self, axis: Axis) -> str:
+        """The local name of `0, 1, 2, …` along an axis."""
+        extent = self.number(axis.extent).text
+        key = f"arange({extent})"
+        if key not in self.sizes:
+            device = next((f", device={t.name}.device" for t in self.program.inputs), "")
+            self.sizes[key] = self.fresh(axis.name)
+            self.assign(self.sizes[key], f"torch.arange({extent}{device})", size=True)
+        return self.sizes[key]
 
     def _size_text(self, source: DimSource) -> str:
         if source.tensor is None:
@@ -248,4 +260,3 @@ def loops_of(e: Scalar, space: tuple[Loop, ...]) -> tuple[Loop, ...]:
             case _:
                 pass
     return tuple(loop for loop in space if loop in found)
-

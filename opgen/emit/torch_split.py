@@ -1,7 +1,7 @@
 """Long bodies cut into named parts, so that every line of printed code fits.
 
-In goes a statement whose line is too long; out comes a part of its body as a statement of its own. No generated expression
-then needs to be broken over lines.
+In goes a statement whose line is too long; out comes a part of its body as a statement of its own. No generated
+expression then needs to be broken over lines.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def nested(s: Statement) -> Statement:
     """A long sum or product with its first half as an operand of its own."""
 
     def halved(e: Scalar) -> Scalar:
-        if isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2:  # noqa: PLR2004 (more than a pair)
+        if isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2:
             half = (len(e.args) + 1) // 2
             return Apply(e.fn, (Apply(e.fn, e.args[:half]), *e.args[half:]))
         return e

@@ -6,8 +6,9 @@ decisions are made here, so that a template only lays out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
 from opgen.emit.shapes import layout_text
@@ -42,6 +43,7 @@ class Surface:
     spec: OpSpec
     operator: Operator
     derived: tuple[Derived, ...]
+    namespace: str = "opgen"
 
     @property
     def name(self) -> str:
@@ -112,6 +114,8 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
         return None
     masked = which in ("backward", "second")
     f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked)
+    if which == "backward_tangent":
+        f = _without_absence_tests(s, f)
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
     define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
@@ -129,6 +133,18 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
         tuple(h for h in f.helpers if _called(h, f.lines)),
         f.uses_math,
     )
+
+
+def _without_absence_tests(s: Surface, f: TorchFunction) -> TorchFunction:
+    """The function without inputs that it only asks for whether they are there: an absent one needs no gradient."""
+    lines, tensors, masked = "\n".join(f.lines), list(f.tensors), bool(f.mask_name)
+    for i, name in enumerate(s.inputs):
+        tests = re.findall(rf"\b{name} is (?:not )?None", lines)
+        if name in tensors and tests and len(tests) == len(re.findall(rf"(?<!\.)\b{name}\b", lines)):
+            lines = lines.replace(f"{name} is not None", f"{MASK}[{i}]").replace(f"{name} is None", f"not {MASK}[{i}]")
+            tensors.remove(name)
+            masked = True
+    return replace(f, lines=tuple(lines.split("\n")), tensors=tuple(tensors), mask_name=MASK if masked else "")
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:

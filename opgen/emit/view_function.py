@@ -61,7 +61,7 @@ def function_view(s: Surface) -> FunctionView:
         imports=_imports(s, found, setup),
         formulas=found,
         forward=bracketed("def forward(", typed, f") -> {returns}:", 4),
-        forward_lines=tuple(call.split("\n")),
+        forward_lines=tuple(_indented(call)),
         setup="def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:",
         setup_lines=tuple(setup.lines()),
         backward=bracketed("def backward(", ["ctx: Any", *setup.grad_arguments()], ") -> Any:", 4),

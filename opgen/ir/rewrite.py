@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Loop, Scatter, Statement
+from opgen.ir.program import Compute, Scatter, Statement
 from opgen.ir.scalar import Batch, Cast, Read, Scalar, transform
 
 
@@ -36,7 +36,3 @@ def retarget(s: Statement, mapping: Mapping[str, str]) -> Statement:
                 return e
 
     return map_scalars(s, lambda e: transform(e, swap)) if mapping else s
-
-
-def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
-    return tuple(a.name for a in loops if isinstance(a, Axis))

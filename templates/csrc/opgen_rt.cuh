@@ -25,6 +25,9 @@
 
 namespace rt {
 
+// Launch bounds name the least number of blocks, 1, as well: without it ptxas aims at an occupancy of its own choice
+// and spills registers to reach it.
+
 constexpr int64_t max_grid = 0x7fffffff;
 
 inline int launched() { return static_cast<int>(cudaGetLastError()); }
@@ -39,13 +42,13 @@ inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < 
 constexpr int map_threads = 256;
 
 template <typename Step>
-__global__ void __launch_bounds__(map_threads) map_points(Step step, int64_t count) {
+__global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t count) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * map_threads) step.point(i);
 }
 
 template <int V, typename Step>
-__global__ void __launch_bounds__(map_threads) map_flat(Step step, int64_t count) {
+__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t count) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   for (int64_t i = first; i < count / V; i += static_cast<int64_t>(gridDim.x) * map_threads) {
     step.template flat<V>(i * V);
@@ -73,7 +76,7 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 // -------------------------------------------------------------------------------------------------------------
 
 template <typename Team, int Threads, typename Step>
-__global__ void __launch_bounds__(Threads) row_kernel(Step step, int64_t rows) {
+__global__ void __launch_bounds__(Threads, 1) row_kernel(Step step, int64_t rows) {
   constexpr int teams = Threads / Team::size;
   const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size;
   // A team goes round together, so its barriers are met by all of it.
@@ -124,7 +127,7 @@ OPGEN_DEVICE void join_columns(Folds* folds) {
 
 // First stage. A block folds one chunk of the inner points for X outer points; with one chunk it finishes them.
 template <int X, int Y, typename Step>
-__global__ void __launch_bounds__(X* Y)
+__global__ void __launch_bounds__(X* Y, 1)
     fold_columns(Step step, int64_t points, int64_t length, int64_t chunks, typename Step::Folds* partial) {
   const int64_t tiles = (points + X - 1) / X;
   const int64_t tile = blockIdx.x % tiles;
@@ -149,7 +152,7 @@ __global__ void __launch_bounds__(X* Y)
 
 // Second stage: the chunks of a point, in order.
 template <typename Step>
-__global__ void __launch_bounds__(map_threads)
+__global__ void __launch_bounds__(map_threads, 1)
     finish_columns(Step step, int64_t points, int64_t chunks, const typename Step::Folds* partial) {
   const int64_t point = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   if (point < points) {

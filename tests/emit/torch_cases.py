@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import torch
 
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
-from opgen.ir.program import Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import Batch, Const, Dim, Lit, Scalar
 from tests.emit.torch_exec import function, source
 
@@ -44,7 +45,8 @@ def narrowed(batch: tuple[int, ...], i: int) -> tuple[int, ...]:
 def tensor_for(t: Tensor, shape: tuple[int, ...], top: int, seed: torch.Generator) -> torch.Tensor:
     if t.kind is Kind.FLOAT:
         return torch.randn(shape, generator=seed, dtype=torch.float64)
-    return torch.randint(0, top, shape, generator=seed)
+    whole = torch.randint(0, top, shape, generator=seed)
+    return whole > 0 if t.kind is Kind.BOOL else whole
 
 
 def to_array(x: torch.Tensor) -> interp.Array:
@@ -65,11 +67,20 @@ def params_of(v: Variant, operator: Operator, given: Mapping[str, Any]) -> Argum
         elif a.name in given:
             out[a.name] = given[a.name]
         else:
-            default = a.default
-            out[a.name] = {"inf": math.inf}.get(default.name) if isinstance(default, Const) else 0.7 if default is None else (
-                int(default) if a.type == "int" else float(default)  # type: ignore[arg-type]
-            )
+            out[a.name] = _default(a)
     return out
+
+
+def _default(a: Argument) -> Any:
+    match a.default:
+        case Const():
+            return math.inf
+        case bool() | str() as value:
+            return value
+        case int() | Fraction() as value:
+            return int(value) if a.type == "int" else float(value)
+        case _:
+            return 0.7
 
 
 def compare(
@@ -104,7 +115,9 @@ def compare(
                 value = value.expand(want.shape)  # a residual may be left unexpanded
             assert value.shape == want.shape, f"{o.name}: {value.shape} for {want.shape}\n{source(f)}"
             assert value.dtype == want.dtype, f"{o.name}: {value.dtype}\n{source(f)}"
-            torch.testing.assert_close(value, want, rtol=1e-10, atol=1e-10, equal_nan=True, msg=lambda m, o=o: f"{o.name} {m}\n{source(f)}")
+            torch.testing.assert_close(
+                value, want, rtol=1e-10, atol=1e-10, equal_nan=True, msg=lambda m, n=o.name: f"{n} {m}\n{source(f)}"
+            )
 
 
 def _result_names(programs: Sequence[tuple[Variant, Program]]) -> list[str]:

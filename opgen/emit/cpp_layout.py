@@ -53,3 +53,23 @@ def wrapped_comment(text: str) -> list[str]:
             current = "//"
         current += f" {word}"
     return [*lines, current]
+
+
+def block(head: str, body: Sequence[str], tail: str = "}") -> list[str]:
+    """Lines inside braces."""
+    return [head, *(f"  {line}" if line else line for line in body), tail]
+
+
+def schema_lines(schema: str) -> list[str]:
+    """The statement that defines a schema; a long one as adjacent literals."""
+    whole = f'  m.def("{schema}");'
+    if len(whole) <= LIMIT:
+        return [whole]
+    parts, rest = [], schema
+    room = LIMIT - len('      "");')
+    while len(rest) > room:
+        cut = rest.rfind(" ", 0, room) + 1
+        parts.append(rest[:cut])
+        rest = rest[cut:]
+    lines = [f'      "{p}"' for p in [*parts, rest]]
+    return ["  m.def(", *lines[:-1], f"{lines[-1]});"]

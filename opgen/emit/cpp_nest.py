@@ -7,8 +7,9 @@ Where the plan cannot know which of the last two meets memory better, both are w
 
 from __future__ import annotations
 
+from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_scope import Access, CpuScope, numeric_indices
-from opgen.emit.cuda_scope import element_type, value_type
+from opgen.emit.cuda_scope import value_type
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Read, Scalar, walk
 from opgen.plan.model import Fold, KernelPlan, Let, Nest, Pass, Schedule, Store
@@ -17,12 +18,8 @@ _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any"
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
 
 
-def indented(lines: list[str], by: int = 2) -> list[str]:
-    return [" " * by + line if line else line for line in lines]
-
-
-def block(head: str, body: list[str], tail: str = "}") -> list[str]:
-    return [head, *indented(body), tail]
+def indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" if line else line for line in lines]
 
 
 class NestCode:
@@ -236,7 +233,7 @@ class NestCode:
         return lines
 
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
-        type_ = element_type(self.scope.plan.buffer(a.buffer).storage)
+        type_ = value_type(self.scope.plan.buffer(a.buffer).kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "const " if kind == "Source" else ""
         return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"

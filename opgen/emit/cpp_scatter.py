@@ -6,7 +6,8 @@ combine in a fixed order without atomics.
 
 from __future__ import annotations
 
-from opgen.emit.cpp_nest import NestCode, block
+from opgen.emit.cpp_layout import block
+from opgen.emit.cpp_nest import NestCode
 from opgen.ir.scalar import Batch, Index
 from opgen.plan.model import KernelPlan, Nest, Pass, Schedule, ScatterStep, Store
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from opgen.emit.cuda_scope import RESERVED, element_type, host_number, layout
+from opgen.emit.cuda_scope import RESERVED, host_number, layout, value_type
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
@@ -177,7 +177,7 @@ class CpuScope:
 
     def cast(self, text: Text, like: str) -> Text:
         storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
-        return Text(f"rt::rounded<scalar_t>({text.text})", _ATOM) if storage is Storage.SCALAR else text
+        return Text(f"rt::rounded(call.dtype, {text.text})", _ATOM) if storage is Storage.SCALAR else text
 
     # --- declarations ------------------------------------------------------------------------------------------------
 
@@ -186,11 +186,10 @@ class CpuScope:
         order = [b.name for b in self.plan.buffers]
         for buffer in dict.fromkeys(a.buffer for a in self.accesses):
             rank, batch_at = layout(self.plan.buffer(buffer))
-            written = any(a.write for a in self.accesses if a.buffer == buffer)
-            type_ = element_type(self.plan.buffer(buffer).storage)
+            type_ = value_type(self.plan.buffer(buffer).kind)
             batch = f", {batch_at}" if batch_at >= 0 else ""
             name = self.tensor(buffer)
-            yield f"const rt::Tensor<{'' if written else 'const '}{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
+            yield f"const rt::Tensor<{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
 
     def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
         """Declaration of some nested loops with the strides of every access."""
@@ -239,4 +238,3 @@ def _numeric(e: Scalar, found: set[str]) -> None:
             _numeric(c, found)
 
 
-__all__ = ["BATCH", "Access", "CpuScope", "numeric_indices"]

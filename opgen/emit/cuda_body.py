@@ -8,19 +8,19 @@ are in the runtime header.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, substitute, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, children, substitute, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
 _ROOM = 108  # of a line of 120, without the deepest indentation
-_WORTH = 24  # an expression shorter than this gets no line of its own
+_WORTH = 12  # an expression shorter than this gets no line of its own
 _CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
 
 
@@ -92,7 +92,7 @@ def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]
         inner, lines = scope.loops[loops[0].name], list(body)
     else:
         inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
-    return [f"rt::each<Team>({count}, [&](int64_t {inner}) {{", *indented(lines), "});"]
+    return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
 
 
 # --- long expressions -------------------------------------------------------------------------------------------------
@@ -104,26 +104,60 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     room = _ROOM - around
     while len(scope.print(value)) > room:
         part = _longest_part(scope, value, room)
-        if part is None:
+        choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
+        if part is None and choice is None:
             break
-        text = scope.printer.text(part)
         name = scope.fresh("part")
-        scope.locals[name] = (name, text.kind)
-        inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
-        lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
-        value = substitute(value, {part: Read(name, ())})
+        if part is not None:
+            inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
+            lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
+            scope.locals[name] = (name, text.kind)
+            value = substitute(value, {part: Read(name, ())})
+        else:
+            assert choice is not None
+            lines += _chosen(scope, choice, name)
+            value = substitute(value, {choice: Read(name, ())})
     return lines, scope.printer.text(value)
 
 
+def _is_choice(e: Scalar) -> bool:
+    return isinstance(e, Apply) and e.fn == "where"
+
+
+def _chosen(scope: Scope, choice: Scalar, name: str) -> list[str]:
+    """A `where` as a statement, so that what must stay in a branch can be split up there."""
+    assert isinstance(choice, Apply)
+    kind = scope.printer.text(choice).kind
+    tests, condition = hoisted(scope, choice.args[0], len("if () {"))
+    branches = []
+    for operand in choice.args[1:]:
+        parts, text = hoisted(scope, operand, len(f"  {name} = ;"))
+        branches.append(indented([*parts, f"{name} = {text.text};"]))
+    scope.locals[name] = (name, kind)
+    head = [*tests, f"{value_type(kind)} {name};", f"if ({condition.text}) {{"]
+    return [*head, *branches[0], "} else {", *branches[1], "}"]
+
+
 def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
-    """The longest operand that fits, if it is worth a line: arithmetic only, which may be evaluated ahead of a choice."""
+    """The longest operand that fits, if it is worth a line and may be evaluated ahead of a choice."""
     best, length = None, _WORTH
-    for e in walk(value):
-        if isinstance(e, Apply) and e != value and not any(isinstance(n, Read) and not _plain(n) for n in walk(e)):
-            size = len(scope.print(e))
-            if length < size <= room:
-                best, length = e, size
+    for e in _ahead(value):
+        size = len(scope.print(e))
+        if length < size <= room:
+            best, length = e, size
     return best
+
+
+def _ahead(e: Scalar) -> Iterator[Scalar]:
+    """The operands below a value that can be computed before it: all, except what must not be read unless chosen."""
+    for i, operand in enumerate(children(e)):
+        lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
+        if lazy and any(isinstance(n, Read) and not _plain(n) for n in walk(operand)):
+            continue
+        if isinstance(operand, Apply | Read):
+            yield operand
+        if not isinstance(operand, Read):
+            yield from _ahead(operand)
 
 
 def _plain(read: Read) -> bool:

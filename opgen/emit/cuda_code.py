@@ -27,6 +27,7 @@ from opgen.emit.cuda_body import (
 )
 from opgen.emit.cuda_layout import commented, laid_out
 from opgen.emit.cuda_scope import Scope, element_type, host_scalar, value_type
+from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
 from opgen.plan.model import (
@@ -69,22 +70,34 @@ class CudaFile:
 
     op: str
     plans: tuple[CudaPlan, ...]
+    table: tuple[str, ...]
 
 
-def cuda_file(op: str, plans: Sequence[KernelPlan]) -> CudaFile:
-    """The view of `csrc/<op>.cu`."""
-    return CudaFile(op, tuple(cuda_plan(op, p) for p in plans))
+def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
+    """The view of `csrc/<op>.cu`: plans with the names that their functions begin with (behind the operator's).
+
+    `table` lists the steps that are not contractions, in order: the numbering of the binding.
+    """
+    views = tuple(cuda_plan(op, name, p) for name, p in plans)
+    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in _numbered(view, p)]
+    rows = [line for i, s in enumerate(kept) for line in (f"// {i}", f"{{{s.name}, {s.workspace or 'nullptr'}}},")]
+    return CudaFile(op, views, tuple(rows))
 
 
-def cuda_plan(op: str, plan: KernelPlan) -> CudaPlan:
-    steps = tuple(_step(plan, s, step_name(op, plan, s)) for s in plan.steps)
-    return CudaPlan(plan.name, tuple(_comment(plan)), steps)
+def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
+    """The functions of one plan."""
+    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps)
+    return CudaPlan(name, tuple(_comment(plan)), steps)
 
 
-def step_name(op: str, plan: KernelPlan, step: Step) -> str:
-    """The name of the exported function of a step."""
-    prefix = plan.name if plan.name.startswith(op) else f"{op}_{plan.name}"
-    return f"{prefix}_{step.name}"
+def _numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep]:
+    return [code for code, s in zip(view.steps, plan.steps, strict=True) if not isinstance(s, Contract)]
+
+
+def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
+    """`csrc/<op>.cu`."""
+    view = cuda_file(op, plans)
+    return fill("op.cu.j2", op=view.op, plans=view.plans, table=view.table)
 
 
 def _comment(plan: KernelPlan) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 LIMIT = 120
-_BLOCK = re.compile(r"\s*(if|for|while|switch|struct|enum|else)\b")
+_BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 
 
 def commented(line: str) -> list[str]:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from opgen.emit import templates
 from opgen.emit.layout import camel, in_docstring, quoted
+from opgen.emit.native_files import native_files, shared_headers
+from opgen.emit.native_files import native_files, shared_headers
 from opgen.emit.test_view import test_view
 from opgen.emit.view import Surface
 from opgen.emit.view_function import function_view
 from opgen.emit.view_module import module_name, module_view
-from opgen.emit.view_ops import ops_view
+from opgen.emit.view_ops import ops_view, saved_names
 from opgen.ir.program import Operator
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
@@ -40,10 +42,11 @@ class SpecInfo:
 def render(
     spec: OpSpec, operator: Operator, derived: Sequence[Derived], info: SpecInfo, namespace: str = "opgen"
 ) -> tuple[RenderedFile, ...]:
-    """The Python files of one operator."""
+    """The files of one operator."""
     s = Surface(spec, operator, tuple(derived), namespace)
     header = _header(info)
     module = module_view(s)
+    ops = ops_view(s)
     test = test_view(
         spec,
         operator,
@@ -56,11 +59,12 @@ def render(
     made = (
         ("__init__.py", templates.fill("init.py.j2", header=header, **_init(s))),
         ("function.py", templates.fill("function.py.j2", header=header, view=function_view(s))),
-        ("ops.py", templates.fill("ops.py.j2", header=header, view=ops_view(s))),
+        ("ops.py", templates.fill("ops.py.j2", header=header, view=ops)),
         ("module.py", templates.fill("module.py.j2", header=header, view=module)),
         (f"test_{s.name}.py", templates.fill("test_op.py.j2", header=header, view=test)),
+        *native_files(s, ops.saved, header),
     )
-    return tuple(RenderedFile(path, text) for path, text in made)
+    return tuple(RenderedFile(path, text) for path, text in (*made, *native_files(s, saved_names(s), header)))
 
 
 def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:
@@ -73,7 +77,9 @@ def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:
         for name in templates.names(folder, ".py.j2"):
             path = f"{target}/{name.rsplit('/', 1)[-1].removesuffix('.j2')}"
             made.append(RenderedFile(path, templates.fill(name, header=header, namespace=namespace)))
-    return tuple(made)
+    comment = header.replace("#", "//")
+    made += [RenderedFile(name, f"{comment}\n{text}") for name, text in shared_headers()]
+    return (*made, *(RenderedFile(name, text) for name, text in shared_headers()))
 
 
 def _header(info: SpecInfo) -> str:

@@ -28,8 +28,9 @@ class Sizes:
         """The local name of a dim."""
         if dim not in self.known:
             source = next(d for d in self.program.dims if d.name == dim)
-            self.known[dim] = dim
-            self.lines.append(f"{dim} = {self._source(source)}")
+            text = self._source(source)
+            self.known[dim] = local(dim)
+            self.lines.append(f"{local(dim)} = {text}")
         return self.known[dim]
 
     def _source(self, source: DimSource) -> str:
@@ -74,6 +75,11 @@ class Sizes:
             return self.batch(carriers)
         parts = [f"*{self.batch(carriers)}" if isinstance(x, Batch) else self.number(x) for x in shape]
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def local(dim: str) -> str:
+    """The name of a dim's size; names that read as digits are avoided."""
+    return f"size_{dim.lower()}" if dim in ("I", "O") else dim
 
 
 def _no_cast(*_: object) -> str:
@@ -135,7 +141,7 @@ def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
 def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], needed: Sequence[str]) -> list[str]:
     """Lines that raise unless the operands have the declared shapes; afterwards the dims in `needed` have a name."""
     lines: list[str] = []
-    source: dict[str, tuple[str, str]] = {}  # dim -> (text, operand)
+    source: dict[str, str] = {}  # dim -> the local name of its size
     ordered = sorted(inputs, key=lambda t: t.name in optional)
     compared = [d.name for t in inputs for d in t.shape if isinstance(d, Dim)]
     for t in ordered:
@@ -149,11 +155,11 @@ def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], need
             if isinstance(item, Dim):
                 text = extent(t.name, t.shape, position)
                 if item.name in source:
-                    own += _same_size(op, t, item.name, text, source[item.name][0])
+                    own += _same_size(op, t, item.name, text, source[item.name])
                 elif compared.count(item.name) > 1 or item.name in needed:
-                    own.append(f"{item.name} = {text}")
+                    own.append(f"{local(item.name)} = {text}")
                     if t.name not in optional:
-                        source[item.name] = (item.name, t.name)
+                        source[item.name] = local(item.name)
             elif isinstance(item, Lit):
                 own += _same_size(op, t, str(item.value), extent(t.name, t.shape, position), str(item.value))
         if t.name in optional and own:

@@ -106,6 +106,7 @@ def expanded(scope: Scope, v: Value, space: Space) -> Value:
 
 def access(scope: Scope, r: Read, space: Space) -> Value:
     """The tensor that an access reads, over the loops it varies along."""
+    assert r.fill is None, f"no torch code for a padded access of {r.tensor}"
     stored = scope.tensor(r.tensor)
     at = tuple(r.at[i] for i in stored.axes)
     plain = tuple(p for p in at if isinstance(p, Index | Batch))
@@ -176,7 +177,7 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     """Computed positions: rows taken where the position shares no loop with the axes left, else picked one by one."""
     computed = [i for i, p in enumerate(g.places) if p.computed]
     others = tuple(_loop(p.at, space) for p in g.places if not p.computed)
-    index = packed(scope, linear([(g.places[i].at, g.places[i].extent) for i in computed]), space)
+    index = packed(scope, row_major([(g.places[i].at, g.places[i].extent) for i in computed]), space)
     index = permuted(index, _sorted(index.loops, space))
     if index.text.number:
         index = Value(Text(f"torch.tensor({index.text.text})", ATOM, Kind.INT), ())
@@ -211,7 +212,7 @@ def joined(v: Value, count: int, *, front: bool) -> Value:
     return v.method(f"flatten(0, {count - 1})" if front else f"flatten({-count})")
 
 
-def linear(places: list[tuple[Position, Scalar | Batch]]) -> Scalar:
+def row_major(places: list[tuple[Position, Scalar | Batch]]) -> Scalar:
     """Several positions, each with the extent of its axis, as one position in those axes joined, row-major."""
     position: Scalar | None = None
     for here, extent in places:

@@ -54,19 +54,18 @@ def torch_function(
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
-    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs)
+    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
     switches = Switches.of([v.conditions for v, _ in programs], _tested(programs))
-    lines = merged(listings, tuple(results))
+    lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
-    text = [f"{' = '.join(start)} = None"] if start else []
-    text += _precision(programs, listings) if frame.upcast else []
-    text += _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
+    body = _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
+    text = [*_nothing(start), *(_precision(programs, listings, body) if frame.upcast else ()), *body]
     returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
     tensors = _tensors(programs, operator, used)
@@ -85,13 +84,22 @@ def torch_function(
     )
 
 
-def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing]) -> list[str]:
+def _nothing(names: list[str]) -> list[str]:
+    """Results that may stay unassigned, in lines that fit."""
+    if not names:
+        return []
+    line = f"{' = '.join(names)} = None"
+    half = (len(names) + 1) // 2
+    return [line] if len(line) <= WIDTH else _nothing(names[:half]) + _nothing(names[half:])
+
+
+def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], body: list[str]) -> list[str]:
     """The dtype of the results, and the arguments in the dtype that computing is done in."""
     floats = tuple(dict.fromkeys(name for x in listings for name in x.floats))
     always = [t.name for t in programs[0][1].inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED]
     source = next((n for n in always if all(any(t.name == n for t in p.inputs) for _, p in programs)), None)
-    lines = [f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"]
-    return lines + _upcast(floats)
+    dtype = f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"
+    return [*([dtype] if "dtype" in used_names("\n".join(body)) else []), *_upcast(floats)]
 
 
 def _upcast(floats: tuple[str, ...]) -> list[str]:

@@ -8,6 +8,7 @@ bool tensor that meets a float number is converted first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -197,14 +198,14 @@ def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     if base.kind is not Kind.FLOAT and not base.number and (n is None or n < 0):
         base = as_float(base)
     kind = Kind.FLOAT if Kind.FLOAT in (base.kind, exponent.kind) else Kind.INT
-    sign = "**" if _simple(base) and _simple(exponent) else " ** "
-    return Text(base.at(ATOM) + sign + exponent.at(UNARY), POWER, kind, base.number and exponent.number)
+    left, right = base.at(ATOM), exponent.at(UNARY)
+    sign = "**" if _simple(left) and _simple(right.removeprefix("-")) else " ** "
+    return Text(left + sign + right, POWER, kind, base.number and exponent.number)
 
 
-def _simple(t: Text) -> bool:
-    """What formatters hug a power operator with: names, attributes and numbers, with or without a sign."""
-    text = t.text.removeprefix("-")
-    return text.replace(".", "_").isidentifier() or text.replace(".", "").isdigit()
+def _simple(text: str) -> bool:
+    """What formatters put a power operator beside without spaces: names, attributes and numbers."""
+    return text.replace(".", "_").isidentifier() or re.fullmatch(r"[\d.]+(e[-+]?\d+)?", text) is not None
 
 
 def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: Convert) -> Text:

@@ -31,7 +31,7 @@ def _function(name: str) -> Callable[[Text, str], str]:
 
 _REDUCED: dict[str, Callable[[Text, str], str]] = {
     "sum": _method("sum"),
-    "prod": _function("product"),
+    "prod": _function("prod"),
     "mean": _method("mean"),
     "max": _function("amax"),
     "min": _function("amin"),

@@ -28,7 +28,7 @@ RUNTIME = (
     "joint_softmax",
     "logsumexp",
     "pick",
-    "product",
+    "prod",
     "take",
     "upcast",
     "upcast_all",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.emit.torch_prepare import kind_of, statement
+from opgen.emit.torch_prepare import described, kind_of, statement
 from opgen.emit.torch_scope import Scope
 from opgen.ir.program import Compute, Kind, Scatter, Statement
 from opgen.ir.scalar import Apply, Read, Scalar, walk
@@ -24,8 +24,8 @@ def largest_part(scope: Scope, s: Statement) -> Compute | None:
     half = len(as_text(s.body)) / 2
     parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(walk(s.body)) if _can_stand_alone(n, s.body)]
     if not parts:
-        return _made(scope, "part", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
-    return _made(scope, "part", min(parts)[2], s)
+        return _made(scope, "", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
+    return _made(scope, "", min(parts)[2], s)
 
 
 def _update(scope: Scope, s: Scatter) -> Compute | None:
@@ -38,7 +38,7 @@ def _update(scope: Scope, s: Scatter) -> Compute | None:
 
 def _made(scope: Scope, name: str, part: Scalar, s: Statement) -> Compute:
     kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program, part)
-    return statement("mask" if kind is Kind.BOOL else name, part, s, kind)
+    return statement("mask" if kind is Kind.BOOL else name or described(part), part, s, kind)
 
 
 def nested(s: Statement) -> Statement:

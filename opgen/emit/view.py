@@ -14,6 +14,7 @@ from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
+from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Variant
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
@@ -116,6 +117,8 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
     f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked)
     if which == "backward_tangent":
         f = _without_absence_tests(s, f)
+    if which == "forward":
+        f = _without_extras(s, f)
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
     define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
@@ -145,6 +148,23 @@ def _without_absence_tests(s: Surface, f: TorchFunction) -> TorchFunction:
             tensors.remove(name)
             masked = True
     return replace(f, lines=tuple(lines.split("\n")), tensors=tuple(tensors), mask_name=MASK if masked else "")
+
+
+def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
+    """The forward function with None for what a variant computes but does not keep."""
+    lines = list(f.lines)
+    every = frozenset(range(len(s.derived)))
+    switches = Switches.of([d.variant.conditions for d in s.derived], {})
+    for name in s.residuals:
+        kept = [any(o.name == name for o in d.forward.outputs) for d in s.derived]
+        extra = [any(t.target == name for t in d.forward.statements) for d in s.derived]
+        members = frozenset(i for i in every if extra[i] and not kept[i])
+        if members:
+            # variants that do not compute it have None already, and may be counted in
+            wide = frozenset(i for i in every if not kept[i])
+            text = min((condition(m, every, switches) for m in (members, wide)), key=len)
+            lines += [f"if {text}:", f"    {name} = None"]
+    return replace(f, lines=tuple(lines))
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:

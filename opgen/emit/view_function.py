@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed, imported, in_docstring, unpacked
+from opgen.emit.layout import bracketed, imported, in_docstring, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
 
@@ -169,7 +169,7 @@ class _Setup:
         partial = [n for n in names if n in self._sometimes()]
         if not partial:
             return f"ctx.mark_non_differentiable({', '.join(names)})"
-        return f"ctx.mark_non_differentiable(*[t for t in ({', '.join(names)},) if t is not None])"
+        return f"ctx.mark_non_differentiable(*[t for t in {tupled(names)} if t is not None])"
 
     def _sometimes(self) -> tuple[str, ...]:
         programs = self.s.programs("forward")

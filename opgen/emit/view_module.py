@@ -132,15 +132,16 @@ def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
     for st in states:
         name = st.tensor.name
         made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype=dtype)"
+        head, none = f"self.{name} = torch.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
+        items = [made]
         if st.buffer:
-            line = f"self.register_buffer({quoted(name)}, {made})"
-            none = f"self.register_buffer({quoted(name)}, None)"
-        else:
-            line, none = f"self.{name} = torch.nn.Parameter({made})", f"self.register_parameter({quoted(name)}, None)"
+            head, none = "self.register_buffer(", f"self.register_buffer({quoted(name)}, None)"
+            items = [quoted(name), made]
         if st.optional:
-            out += [f"if {_flag(st)}:", f"    {line}", "else:", f"    {none}"]
+            lines = _lines(bracketed(head, items, ")", 12), 12)
+            out += [f"if {_flag(st)}:", *(f"    {x}" for x in lines), "else:", f"    {none}"]
         else:
-            out.append(line)
+            out += _lines(bracketed(head, items, ")", 8), 8)
     return [*out, "self.reset_parameters()"] if reset else out
 
 
@@ -201,9 +202,13 @@ def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument]) -
     owned = [st.tensor.name for st in states]
     arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.inputs]
     arguments += [f"{a.name}=self.{a.name}" for a in s.operator.params]
-    text = bracketed(f"return {s.name}(", arguments, ")", 8)
+    return _lines(bracketed(f"return {s.name}(", arguments, ")", 8), 8)
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    """The lines of a bracketed text without the indentation of its place."""
     first, *rest = text.split("\n")
-    return [first, *(line[8:] for line in rest)]
+    return [first, *(line[indent:] for line in rest)]
 
 
 def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag
-from opgen.emit.layout import bracketed, imported, quoted, strings, tupled
+from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
 from opgen.emit.python_text import python_text
 from opgen.emit.shapes import Sizes, carriers, check_lines, empty_line
 from opgen.emit.signature import (
@@ -66,14 +66,14 @@ class OpsView:
     inplace_define: str
     inplace_doc: str
     inplace_lines: tuple[str, ...]
+    saved: tuple[str, ...]  # what the backward op takes beside cotangents
 
 
 def ops_view(s: Surface) -> OpsView:
     """Everything that `ops.py` says."""
-    second = formula_view(s, "second", "The gradient of the gradient.") if s.active else None
-    tangent = formula_view(s, "backward_tangent", "The directional derivative of the gradient.") if s.active else None
+    second, tangent = second_order(s)
     extra = tuple(f for f in (second, tangent) if f is not None)
-    saved = saved_names(s, extra)
+    saved = saved_names(s)
     typed = _typed(s)
     check = _check(s)
     fake = _fake(s)
@@ -111,16 +111,25 @@ def ops_view(s: Surface) -> OpsView:
         inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
         inplace_doc=f"`{s.name}` that overwrites `{inplace}`, and returns it.",
         inplace_lines=_inplace(s, inplace) if inplace else (),
+        saved=saved,
     )
 
 
-def saved_names(s: Surface, second_order: Sequence[FormulaView]) -> tuple[str, ...]:
+def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
+    """The formulas that differentiate the backward op, in reverse and in forward mode."""
+    if not s.active:
+        return None, None
+    second = formula_view(s, "second", "The gradient of the gradient.")
+    return second, formula_view(s, "backward_tangent", "The directional derivative of the gradient.")
+
+
+def saved_names(s: Surface) -> tuple[str, ...]:
     """What the backward op takes beside cotangents: all that first and second order read, in order."""
     if not s.active:
         return ()
     read = {t.name for _, p in s.programs("backward") for t in p.inputs}
-    for f in second_order:
-        read |= set(f.arguments)
+    for f in second_order(s):
+        read |= set(f.arguments) if f is not None else set()
     return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
 
 
@@ -157,9 +166,8 @@ def _mentions(e: Expr) -> tuple[str, ...]:
 
 
 def _check(s: Surface) -> tuple[str, ...]:
-    domains = [(str(i.name), _expression(i.domain)) for i in s.spec.inputs if i.domain and i.dtype == "int"]
     limits = [(str(p.name), _expression(p.domain)) for p in s.spec.params if p.domain]
-    needed = [n for _, e in (*domains, *limits) if e is not None for n in _mentions(e)]
+    needed = [n for _, e in limits if e is not None for n in _mentions(e)]
     lines = check_lines(s.name, s.operator.inputs, s.operator.optional, needed)
     for a in s.operator.params:
         if a.choices:
@@ -333,8 +341,10 @@ def backward_schema(s: Surface, saved: Sequence[str]) -> str:
 
 def _schema(field: str, schema: str) -> str:
     one = f"{field}={quoted(schema)}"
-    if len(one) <= 110:  # noqa: PLR2004
+    if len(one) <= WIDTH - 9:
         return one
+    if len(quoted(schema)) <= WIDTH - 12:
+        return f"{field}=(\n            {quoted(schema)}\n        )"
     arguments, result = schema.split(" -> ")
     pieces: list[str] = []
     line = ""
@@ -399,7 +409,8 @@ def _call(s: Surface) -> tuple[str, ...]:
     if extra:
         keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
         text += keep
-    return tuple(text.split("\n"))
+    first, *rest = text.split("\n")
+    return (first, *(line.removeprefix("    ") for line in rest))
 
 
 def _inplace(s: Surface, target: str) -> tuple[str, ...]:

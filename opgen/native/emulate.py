@@ -150,10 +150,10 @@ def rounded(dtype: str, array: Array) -> Array:
 class Emulated:
     """A plan of an operator, run by its emulated library."""
 
-    def __init__(self, library: Path, op: str, plan: KernelPlan) -> None:
+    def __init__(self, library: Path, op: str, name: str, plan: KernelPlan) -> None:
         self.library = ctypes.CDLL(str(library))
         self.plan = plan
-        self.steps = cuda_plan(op, plan).steps
+        self.steps = cuda_plan(op, name, plan).steps
 
     def run(
         self,

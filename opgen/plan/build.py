@@ -13,7 +13,7 @@ from typing import assert_never
 
 from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Role, Scatter, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, transform, walk
-from opgen.plan.contract import bias_of, contract, operand, split
+from opgen.plan.contract import bias_of, contract, linear_form, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
 from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
@@ -105,7 +105,7 @@ class _Planner:
             if len(users) != 1 or name in results or not isinstance(product, Compute):
                 continue
             bias = bias_of(users[0], product)
-            if bias is not None and bias.tensor in self.arguments and _linear(contract(product, ""), bias):
+            if bias is not None and bias.tensor in self.arguments and linear_form(contract(product, "")) is not None:
                 drop[users[0].target] = name
                 biases[users[0].target] = bias
         out = []
@@ -322,12 +322,6 @@ def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statemen
         return replace(s, body=inline(s.body))
     at = tuple(p if isinstance(p, Batch) else inline(p) for p in s.at)
     return replace(s, body=inline(s.body), base=inline(s.base), at=at)
-
-
-def _linear(c: Contract, bias: Read) -> bool:
-    """Whether a product is rows times a matrix, so that torch's linear computes it with the bias."""
-    last = c.out.labels[-1]
-    return not c.batch and len(c.k) == 1 and (c.n == (last,) or c.m == (last,)) and len(bias.at) == 1
 
 
 def _reread(items: list[Item]) -> set[str]:

@@ -207,3 +207,14 @@ def bias_of(s: Statement, product: Compute) -> Read | None:
     other = next((t for t in s.body.args if t != whole), None)
     fits = isinstance(other, Read) and other.at == (Index(s.axes[-1].name),) and other.fill is None
     return other if fits and isinstance(other, Read) else None
+
+
+def linear_form(c: Contract) -> tuple[Operand, Operand] | None:
+    """Rows and matrix where the product is `out[m..., n] = sum[k] rows[m..., k] * matrix[n, k]`, which torch calls linear."""
+    for rows, matrix in ((c.a, c.b), (c.b, c.a)):
+        if len(matrix.labels) != 2 or len(c.k) != 1 or c.batch:
+            continue
+        n, k = matrix.labels
+        if (k,) == c.k and "..." not in matrix.labels and rows.labels == (*c.out.labels[:-1], k) and c.out.labels[-1] == n:
+            return rows, matrix
+    return None

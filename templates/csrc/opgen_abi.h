@@ -42,6 +42,12 @@ typedef struct OpgenCall {
   void* workspace;     /* null or at least the bytes that the step's `_workspace` function asks for */
   int64_t workspace_bytes;
   int64_t dtype;      /* the OpgenDtype of the op's float tensors */
-  int64_t processors; /* multiprocessors of the device */
+  int64_t processors; /* multiprocessors of the device; 0: ask it */
   void* stream;
 } OpgenCall;
+
+/* A compiled CUDA step, and the function that tells the bytes of workspace it can use (null: none). */
+typedef struct OpgenCudaStep {
+  int (*run)(const OpgenCall*);
+  int64_t (*workspace)(const OpgenCall*);
+} OpgenCudaStep;

@@ -16,6 +16,13 @@ constexpr int64_t grain = 16384;  // elements worth a thread
 
 #define OPGEN_FLATTEN __attribute__((flatten))
 #define OPGEN_INLINE __attribute__((always_inline)) inline
+#define OPGEN_NOINLINE __attribute__((noinline))
+
+// Stands in the table of an operator that torch computes alone.
+template <typename opmath_t>
+int no_step(const OpgenCall&, OpgenHost&) {
+  return OPGEN_OK;
+}
 
 inline int64_t batch_count(const OpgenCall& call) {
   int64_t count = 1;
@@ -23,19 +30,22 @@ inline int64_t batch_count(const OpgenCall& call) {
   return count;
 }
 
-// An argument of a call; strides along its declared positions, and along the batch of the operator.
+// An argument of a call; strides along its declared positions, and along the batch of the operator. Elements are of
+// type T, or 16-bit floats that are computed with as T.
 template <typename T>
 struct Tensor {
-  T* data;
+  void* data;
   const OpgenTensor& source;
   int64_t batch_at;
   int64_t batch_rank;
+  bool narrow;
 
   Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
-      : data(static_cast<T*>(call.tensors[number].data)),
+      : data(call.tensors[number].data),
         source(call.tensors[number]),
         batch_at(batch_at),
-        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)) {}
+        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
+        narrow(source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}
 
   int64_t stride(int64_t position) const {
     return source.strides[batch_at < 0 || position < batch_at ? position : position + batch_rank - 1];
@@ -187,56 +197,88 @@ OPGEN_FLATTEN inline void lanes(int64_t size, const Body& body) {
   for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
 }
 
+template <typename T>
+inline T load(const Tensor<T>& tensor, int64_t at) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
+  }
+  return static_cast<const T*>(tensor.data)[at];
+}
+template <typename T, typename V>
+inline void store(const Tensor<T>& tensor, int64_t at, V value) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) {
+      static_cast<uint16_t*>(tensor.data)[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
+      return;
+    }
+  }
+  static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
+}
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, T* to) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow)
+      return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
+  }
+  const T* from = static_cast<const T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+}
+template <typename T>
+OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return narrow(from, size, tensor.source.dtype, static_cast<uint16_t*>(tensor.data) + at, step);
+  }
+  T* to = static_cast<T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
+}
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
   const T* from;
   alignas(64) T buffer[block];
 
-  template <typename U>
-  OPGEN_INLINE Source(const Tensor<U>& tensor, int64_t at, int64_t step, int64_t size) : from(tensor.data + at) {
-    if (step == 1) return;
-    for (int64_t i = 0; i < size; ++i) buffer[i] = from[i * step];
-    from = buffer;
+  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) {
+    const bool direct = step == 1 && !tensor.narrow;
+    from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
+    if (!direct) gather(tensor, at, step, size, buffer);
   }
-  OPGEN_INLINE math_t<T> operator[](int64_t i) const { return widen(from[i]); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.
 template <typename T>
 struct Sink {
+  const Tensor<T>& tensor;
   T* to;
-  T* begin;
+  int64_t at;
   int64_t step;
   int64_t size;
+  bool direct;
   alignas(64) T buffer[block];
 
   OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
-      : to(tensor.data + at), begin(step == 1 ? to : buffer), step(step), size(size) {}
+      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !tensor.narrow) {
+    to = direct ? static_cast<T*>(tensor.data) + at : buffer;
+  }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
   OPGEN_INLINE ~Sink() {
-    if (step == 1) return;
-    for (int64_t i = 0; i < size; ++i) to[i * step] = begin[i];
+    if (!direct) scatter(tensor, at, step, size, buffer);
   }
   template <typename V>
   OPGEN_INLINE void set(int64_t i, V value) {
-    narrow(static_cast<math_t<T>>(value), &begin[i]);
+    to[i] = static_cast<T>(value);
   }
 };
 
-template <typename T, typename V>
-OPGEN_INLINE void store(const Tensor<T>& tensor, int64_t at, V value) {
-  narrow(static_cast<math_t<T>>(value), &tensor.data[at]);
-}
-template <typename T>
-OPGEN_INLINE math_t<T> load(const Tensor<T>& tensor, int64_t at) {
-  return widen(tensor.data[at]);
-}
-
 template <typename Op, typename T, typename V>
 OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
-  store(tensor, at, Op::combine(load(tensor, at), static_cast<math_t<T>>(value)));
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<T>(value)));
 }
 
 // Whether a position read from data lies inside; the first that does not is reported and read as zero.

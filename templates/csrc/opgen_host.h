@@ -15,6 +15,17 @@
 #include "opgen_abi.h"
 #include "opgen_step.h"
 
+// The integer functions that sizes are computed with.
+namespace rt {
+inline int64_t mod(int64_t x, int64_t y) {
+  const int64_t rest = y == 0 ? 0 : x % y;
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+inline int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
+inline int64_t max(int64_t x, int64_t y) { return x > y ? x : y; }
+inline int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
+}  // namespace rt
+
 namespace opgen {
 
 using torch::headeronly::ScalarType;
@@ -77,7 +88,7 @@ inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t
 }
 
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
-class Call {
+class __attribute__((visibility("hidden"))) Call {
  public:
   Call(const char* op, const OpgenStep* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
 
@@ -85,6 +96,11 @@ class Call {
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
     if (!tensor.has_value()) fail(op_, ": ", name, " is missing");
     arguments_.push_back({name, *tensor, element, shape});
+  }
+  // An argument of the plan that this op is not given, as nothing needs it.
+  void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
+    arguments_.push_back({name, std::nullopt, element, shape});
+    arguments_.back().used = false;
   }
   // A cotangent or tangent, zero where it is missing.
   void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
@@ -117,17 +133,27 @@ class Call {
   void number(int64_t value) { ints_.push_back(value); }
   void number(bool value) { ints_.push_back(value ? 1 : 0); }
 
-  // Memory for a buffer, contiguous; none where nobody wants it.
-  Tensor allocate(Element element, std::initializer_list<Entry> shape, bool wanted = true) {
-    if (!wanted) return keep(Tensor(), false);
-    const Sizes sizes = resolved(shape);
-    return keep(torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()), true);
+  template <typename T>
+  void numbers(const std::vector<T>& values, size_t count) {
+    if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
+    for (const T value : values) number(value);
   }
-  // A buffer that torch computed, and the place of one that is not wanted.
-  Tensor keep(const Tensor& tensor, bool wanted = true) {
-    tensors_.push_back(tensor);
-    described_.push_back(wanted ? description(tensor) : OpgenTensor{});
-    return tensor;
+
+  // Memory for the next buffer, contiguous; none where nobody wants it.
+  void allocate(Element element, std::initializer_list<Entry> shape, bool wanted = true) {
+    if (!wanted) return reserve();
+    const Sizes sizes = resolved(shape);
+    keep(torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
+  }
+  // The place of a buffer that torch fills, or that nobody wants.
+  void reserve() {
+    tensors_.push_back(Tensor());
+    described_.push_back(OpgenTensor{});
+    described_.back().ndim = -1;
+  }
+  void set(int number, const Tensor& tensor) {
+    tensors_[number] = tensor;
+    described_[number] = description(tensor);
   }
 
   void run(int step) {
@@ -156,19 +182,22 @@ class Call {
                                   {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
-  Tensor linear(int a, int b, const Optional& bias, Element element) {
+  Tensor linear(int a, int b, int bias, Element element) {
     const ScalarType type = type_of(element);
-    const Optional added = bias.has_value() ? Optional(converted(*bias, type)) : Optional();
+    const Optional added = bias >= 0 ? Optional(converted(tensors_[bias], type)) : Optional();
     return dispatch<3>("aten::linear", "",
                        {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
   }
-  const Tensor& tensor(int number) const { return tensors_[number]; }
 
-  // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast.
-  Tensor result(const Tensor& tensor, Element element) const { return converted(tensor, type_of(element)); }
-  Tensor result(const Tensor& tensor, Element element, int64_t batch_at, int like) const {
+  // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
+  // was not wanted is an undefined tensor.
+  Tensor result(int number, Element element) const {
+    return described_[number].ndim < 0 ? Tensor() : converted(tensors_[number], type_of(element));
+  }
+  Tensor result(int number, Element element, int64_t batch_at, int like) const {
+    if (described_[number].ndim < 0) return Tensor();
     const Tensor& target = tensors_[like];
-    Tensor value = tensor;
+    Tensor value = tensors_[number];
     if (sizes_of(value) != sizes_of(target)) {
       const int64_t missing = value.dim() - target.dim();
       Sizes over;
@@ -183,11 +212,12 @@ class Call {
   }
 
  private:
-  struct Argument {
+  struct __attribute__((visibility("hidden"))) Argument {
     const char* name;
     Optional tensor;
     Element element;
     std::vector<Entry> shape;
+    bool used = true;
   };
 
   static int64_t dtype_of(ScalarType type) {
@@ -305,9 +335,15 @@ class Call {
     }
   }
 
+  void keep(const Tensor& tensor) {
+    tensors_.push_back(tensor);
+    described_.push_back(description(tensor));
+  }
   void add(Argument& a) {
-    if (a.tensor.has_value()) {
-      keep(a.element == Element::compute ? converted(*a.tensor, compute_type(scalar_)) : *a.tensor);
+    if (!a.used) {
+      reserve();
+    } else if (a.tensor.has_value()) {
+      keep(*a.tensor);
     } else {
       const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
       keep(expand(zero, resolved(a.shape)));

@@ -162,11 +162,19 @@ __global__ void __launch_bounds__(map_threads, 1)
   }
 }
 
+inline int64_t processors(const OpgenCall& call) {
+  if (call.processors > 0) return call.processors;
+  int device = 0, count = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 1;
+  if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 1;
+  return count > 0 ? count : 1;
+}
+
 // How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread.
 template <int X, int Y>
 int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
   constexpr int64_t least = 16;
-  const int64_t wanted = ceil_div(8 * (call.processors > 0 ? call.processors : 1), ceil_div(points, X));
+  const int64_t wanted = ceil_div(8 * processors(call), ceil_div(points, X));
   const int64_t possible = ceil_div(length, Y * least);
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);
 }

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from opgen.emit.torch_code import TorchFunction, torch_function  # noqa: E402
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant  # noqa: E402
 from tests.emit.test_torch_specs import SPECS, arguments, derived  # noqa: E402
-from tests.emit.torch_cases import Arguments, params_of  # noqa: E402
+from tests.emit.torch_cases import Arguments, params_of, result_names  # noqa: E402
 from tests.emit.torch_exec import function, source  # noqa: E402
 
 PARAMS = {"ignore_index": 1, "label_smoothing": 0.3}
@@ -101,6 +101,37 @@ def _names(f: TorchFunction, p: Program) -> list[str]:
 
 def _local(f: TorchFunction, p: Program, name: str) -> str:
     return name if name in f.returns else next(r for r in f.returns if r.startswith(name))
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("stage", ["gradient", "second"])
+def test_every_mask_gives_the_same_gradients(path: Path, stage: str) -> None:
+    operator, variants = derived(path)
+    if any(getattr(d, stage) is None for d in variants):
+        pytest.skip("not derived")
+    f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=True)
+    run = function(f)
+    for d in variants if f.mask else ():
+        p = getattr(d, stage)
+        known = arguments(p, d.variant, operator, (2,), arguments(d.variant.program, d.variant, operator, (2,), {}))
+        params = params_of(d.variant, operator, PARAMS)
+        absent = [c.name for c in d.variant.conditions if isinstance(c, Given) and not c.present]
+        given = {**dict.fromkeys(f.arguments), **{n: x for n, x in known.items() if n not in absent}, **params}
+        whole = run(*({**given, f.mask_name: tuple(n not in absent for n in f.mask)}[n] for n in f.arguments))
+        made = {
+            name: (r, x)
+            for name, r, x in zip(result_names(programs_of(variants, stage)), f.returns, whole, strict=True)
+        }
+        for o in p.outputs:
+            mask = tuple(n == o.of for n in f.mask)
+            alone = dict(zip(f.returns, run(*({**given, f.mask_name: mask}[n] for n in f.arguments)), strict=True))
+            local, value = made[o.name]
+            torch.testing.assert_close(alone.pop(local), value, rtol=0, atol=0, equal_nan=True)
+            assert all(x is None for x in alone.values()), source(f)
+
+
+def programs_of(variants: tuple[Any, ...], stage: str) -> list[tuple[Variant, Program]]:
+    return [(d.variant, getattr(d, stage)) for d in variants]
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)

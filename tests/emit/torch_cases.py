@@ -106,7 +106,7 @@ def compare(
             every[f.mask_name] = tuple(name not in absent for name in f.mask)
         actual = call(*(every[n] for n in f.arguments))
         actual = actual if isinstance(actual, tuple) else (actual,)
-        by_name = dict(zip(_result_names(programs), actual, strict=True))
+        by_name = dict(zip(result_names(programs), actual, strict=True))
         for o in p.outputs:
             value = by_name[o.name]
             assert value is not None, f"{o.name} is missing:\n{source(f)}"
@@ -120,6 +120,6 @@ def compare(
             )
 
 
-def _result_names(programs: Sequence[tuple[Variant, Program]]) -> list[str]:
+def result_names(programs: Sequence[tuple[Variant, Program]]) -> list[str]:
     longest = max((p.outputs for _, p in programs), key=len)
     return list(dict.fromkeys(o.name for o in (*longest, *(o for _, p in programs for o in p.outputs))))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from opgen.emit.cpp_host import Direction, host_function
 from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cpp_layout import schema_lines
+from opgen.emit.cpp_layout import schema_lines, table_lines
 from opgen.emit.templates import fill
 from opgen.ir.program import Operator
 
@@ -41,6 +41,6 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         "op_kernels.cpp.j2",
         op=operator.name,
         kernels=tuple(k.lines for k in table.kernels),
-        steps=tuple(k.name for k in table.kernels) or ("rt::no_step",),
+        steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
     )
     return CppFiles(binding, text)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cpp_layout import block, laid_out
+from opgen.emit.cpp_layout import LIMIT, block, laid_out
 from opgen.emit.cuda_scope import RESERVED
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.signature import is_computed
@@ -139,7 +139,11 @@ def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[
     """The function that picks the variant from what was given."""
     arguments = [identifier(t) for t in d.tensors] + [identifier(a.name) for a in operator.params]
     call = ", ".join([*arguments, "mask"] if d.mask else arguments)
-    lines = [(f"if ({test}) " if test else "") + f"return {name}_{number}({call});" for number, test in chosen]
+    lines: list[str] = []
+    for number, test in chosen:
+        result = f"return {name}_{number}({call});"
+        short = len(test) + len(result) < LIMIT - len("  if () ")
+        lines += [result] if not test else [f"if ({test}) {result}"] if short else block(f"if ({test}) {{", [result])
     return block(_head(operator, d, name), lines)
 
 
@@ -171,7 +175,6 @@ class _VariantCode:
         self.step_numbers = numbers
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
-        self.numbers = {b.name: k for k, b in enumerate(self._order())}
         self.printer = Printer(NATIVE, self._leaf)
 
     def _order(self) -> list[Buffer]:
@@ -187,7 +190,7 @@ class _VariantCode:
                  for d in self.plan.dims if d.value is not None]
         body += [line for a in self.operator.params if a.name in used for line in self._number(a)]
         body += self._steps()
-        return block(_head(self.operator, self.d, self.name), [*body, self._return()])
+        return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
 
     def _argument(self, b: Buffer) -> str:
         method = "cotangent" if b.role in (Role.COTANGENT, Role.TANGENT) else "input"
@@ -198,7 +201,7 @@ class _VariantCode:
         return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
 
     def _element(self, storage: Storage) -> str:
-        return f"opgen::Element::{_ELEMENTS[storage]}"
+        return f"Element::{_ELEMENTS[storage]}"
 
     def _entry(self, size: Scalar | Batch) -> str:
         match size:
@@ -260,12 +263,12 @@ class _VariantCode:
             if b.role is not None:
                 continue
             if b.name in products:
-                lines.append("call.reserve();")
+                lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
             condition = self._wanted(self._users(b.name))
             more = f", {condition}" if condition else ""
-            lines.append(f"call.allocate({self._element(b.storage)}, {{{entries}}}{more});")
+            lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
         return lines
 
     def _users(self, buffer: str) -> tuple[str, ...]:
@@ -275,28 +278,37 @@ class _VariantCode:
         element = self._element(self.plan.buffer(c.out.buffer).storage)
         form = linear_form(c)
         if form is not None:
-            rows, matrix = (self.numbers[o.buffer] for o in form)
-            bias = self.numbers[c.bias.buffer] if c.bias is not None else -1
-            value = f"call.linear({rows}, {matrix}, {bias}, {element})"
+            bias = f'"{c.bias.buffer}"' if c.bias is not None else "nullptr"
+            value = f'call.linear("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
         else:
-            a, b = self.numbers[c.a.buffer], self.numbers[c.b.buffer]
-            value = f'call.contract("{equation(c.a, c.b, c.out)}", {a}, {b}, {element})'
+            equals = equation(c.a, c.b, c.out)
+            value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'
         condition = self._wanted(c.results)
-        line = f"call.set({self.numbers[c.out.buffer]}, {value});"
+        line = f'call.set("{c.out.buffer}", {value});'
+        short = f"if ({condition}) {line}"
+        if condition and len(short) < LIMIT - 2:
+            return [short]
         return block(f"if ({condition}) {{", [line]) if condition else [line]
 
-    def _return(self) -> str:
+    def _return(self) -> list[str]:
         by_name = {r.name: r for r in self.plan.results}
         values = [self._result(by_name.get(n)) for n in self.d.results]
-        return f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
+        whole = f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
+        if len(values) == 1 or len(whole) < 100:
+            return [whole]
+        taken = {identifier(n) for n in (*self.d.tensors, *(a.name for a in self.operator.params))}
+        names = [identifier(n) if identifier(n) not in taken else f"{n}_result" for n in self.d.results]
+        lines = [f"const Tensor {n} = {v};" for n, v in zip(names, values, strict=True) if v != "Tensor()"]
+        shown = [v if v == "Tensor()" else n for n, v in zip(names, values, strict=True)]
+        return [*lines, f"return {{{', '.join(shown)}}};"]
 
     def _result(self, r: Result | None) -> str:
         if r is None:
             return "Tensor()"
-        number = self.numbers[r.buffer]
-        arguments = [str(number), self._element(r.storage)]
+        arguments = [f'"{r.buffer}"', self._element(r.storage)]
         if r.like is not None:
-            arguments += [str(next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))), str(self.numbers[r.like])]
+            batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
+            arguments += [str(batch_at), f'"{r.like}"']
         text = f"call.result({', '.join(arguments)})"
         own = self._wanted((r.name,))
         return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self._users(r.buffer)) else text

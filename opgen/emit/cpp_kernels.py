@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from opgen.emit.cpp_layout import block, laid_out, wrapped_comment
+from opgen.emit.cpp_layout import block, commented, laid_out
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
 from opgen.plan.expand import positions
@@ -55,5 +55,10 @@ def _kernel(plan: KernelPlan, step: Nest | ScatterStep, name: str) -> Kernel:
         fill = Nest(step.name, step.axes, (Pass((), stores=(Store(step.out, positions(step.axes), step.base),)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
-    lines = [*wrapped_comment(step.reason), "template <typename opmath_t>", *block(head, body)]
+    lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]
     return Kernel(name, tuple(laid_out(lines)))
+
+
+def _reason(text: str) -> list[str]:
+    """Why the step is planned as it is, as a comment."""
+    return commented(f"// {text[0].upper()}{text[1:]}.") if text else []

@@ -18,6 +18,7 @@ from opgen.plan.model import KernelPlan, Nest, Pass, Storage
 
 _OURS = "run row columns outer begin end call host lane numbers chunk part total i"
 _ATOM = NATIVE.atom
+_LONG = 100
 
 # How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
 Place = str
@@ -57,6 +58,7 @@ class CpuScope:
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
     indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
     current: str = "run"  # where the accesses stand now
+    stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
     _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
 
@@ -73,6 +75,10 @@ class CpuScope:
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
+
+    def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "") -> None:
+        """Say where the code that is printed next runs."""
+        self.lanes, self.current, self.stepper = lanes, current, stepper or current
 
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
@@ -142,27 +148,47 @@ class CpuScope:
     def load(self, r: Read) -> Text:
         """One access as a value."""
         access = self.find(r.tensor, r.at)
-        assert access is not None
+        assert access is not None, f"{self.plan.name}: {r} was not collected"
         kind = self.plan.buffer(r.tensor).kind
         if access.plain and r.fill is None and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
         if access.plain and r.fill is None:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
-        step = f" + i * {self.current}.step[{access.number}]" if access.moves_with(self.lanes) else ""
-        offset = f"{self.current}.at[{access.number}]{step}"
+        offset = self.offset(access)
+        computed = [k for k, p in enumerate(r.at) if not isinstance(p, Batch | Index)]
+        if r.fill is None and len(computed) == 1:
+            return self._pick(r, computed[0], offset)
         guards: list[str] = []
         for k, p in enumerate(r.at):
-            if not isinstance(p, Batch | Index):
+            if k in computed:
                 offset += f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
-            if not isinstance(p, Batch) and (r.fill is not None or not isinstance(p, Index)):
+            if not isinstance(p, Batch) and (r.fill is not None or k in computed):
                 guards.append(self._guard(r, k, p))
-        value = Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
+        value = f"rt::load({self.tensor(r.tensor)}, {offset})"
         fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
         if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
             fill = NATIVE.as_float(fill)
         if kind is Kind.INT and r.fill is None:
             fill = Text("int64_t{0}", _ATOM, Kind.INT)
-        return Text(f"{' && '.join(guards)} ? {value.text} : {fill.at(0)}", 0, kind) if guards else value
+        return Text(f"{' && '.join(guards)} ? {value} : {fill.at(0)}", 0, kind)
+
+    def offset(self, access: Access) -> str:
+        """Where an access stands at the point of its lane, computed positions aside."""
+        if not access.moves_with(self.lanes):
+            return f"{self.current}.at[{access.number}]"
+        if self.stepper == self.current:
+            return f"{self.current}.of({access.number}, i)"
+        return f"{self.current}.at[{access.number}] + i * {self.stepper}.step[{access.number}]"
+
+    def _pick(self, r: Read, k: int, offset: str) -> Text:
+        """An access with one computed position: checked, then read."""
+        p, buffer = r.at[k], self.plan.buffer(r.tensor)
+        size = buffer.shape[k]
+        assert not isinstance(p, Batch)
+        assert not isinstance(size, Batch)
+        number = [b.name for b in self.plan.buffers].index(r.tensor)
+        place = f"{number}, {k}, {self.print(p)}, {self.print(size)}"
+        return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
 
     def _guard(self, r: Read, k: int, p: Scalar) -> str:
         size = self.plan.buffer(r.tensor).shape[k]
@@ -200,8 +226,13 @@ class CpuScope:
                 lines.append(f"{name}.batch({', '.join(['call', *which])});")
                 continue
             steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
-            mark = ", true" if a.name in fixed else ""
-            lines.append(f"{name}.dim({self.print(a.extent)}, {{{', '.join(steps) or '0'}}}{mark});")
+            size = self.print(a.extent)
+            mark = "true" if a.name in fixed else ""
+            line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"
+            if len(line) > _LONG:
+                lines += [f"{name}.step({k}, {step});" for k, step in enumerate(steps) if step != "0"]
+                line = f"{name}.dim({size}{', ' if mark else ''}{mark});"
+            lines.append(line)
         return lines
 
 

@@ -99,7 +99,7 @@ def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]
 
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
-    """The text of a value that fits on a line with `around` other characters, behind definitions of its longest parts."""
+    """The text of a value that fits on a line with `around` other characters, and the definitions of its parts."""
     lines: list[str] = []
     room = _ROOM - around
     while len(scope.print(value)) > room:

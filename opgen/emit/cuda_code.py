@@ -25,7 +25,7 @@ from opgen.emit.cuda_body import (
     point_function,
     row_lines,
 )
-from opgen.emit.cuda_layout import commented, laid_out
+from opgen.emit.cuda_layout import LIMIT, commented, laid_out
 from opgen.emit.cuda_scope import Scope, element_type, host_scalar, value_type
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
@@ -38,8 +38,8 @@ from opgen.plan.model import (
     Nest,
     Operand,
     Pass,
-    Schedule,
     ScatterStep,
+    Schedule,
     Step,
     Storage,
     Store,
@@ -48,7 +48,7 @@ from opgen.plan.model import (
 
 @dataclass(frozen=True, slots=True)
 class CudaStep:
-    """One exported function: `lines` define it; `workspace` is the name of the one that tells its workspace, or None."""
+    """One exported function: `lines` define it; `workspace` names the one that tells its workspace, if any."""
 
     name: str
     lines: tuple[str, ...]
@@ -80,8 +80,12 @@ def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
     """
     views = tuple(cuda_plan(op, name, p) for name, p in plans)
     kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in _numbered(view, p)]
-    rows = [line for i, s in enumerate(kept) for line in (f"// {i}", f"{{{s.name}, {s.workspace or 'nullptr'}}},")]
-    return CudaFile(op, views, tuple(rows))
+    return CudaFile(op, views, tuple(line for i, s in enumerate(kept) for line in _row(i, s)))
+
+
+def _row(number: int, step: CudaStep) -> list[str]:
+    one = f"{{{step.name}, {step.workspace or 'nullptr'}}},"
+    return [f"// {number}", *([one] if len(one) + 4 <= LIMIT else [f"{{{step.name},", f" {step.workspace}}},"])]
 
 
 def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
@@ -155,7 +159,8 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
     if form is Form.COLUMNS:
         workspace = f"{name}_workspace"
         size = sum(16 if f.op.startswith("arg") else 8 for p in nest.passes for f in p.folds)
-        ask = f"return rt::columns_workspace<{across}>(*call, {_of_pointer(points)}, {_of_pointer(lengths[0])}, {size});"
+        counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
+        ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
     return CudaStep(name, tuple(laid_out(lines)), workspace)
 

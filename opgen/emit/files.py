@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from opgen.emit import templates
 from opgen.emit.layout import camel, in_docstring, quoted
 from opgen.emit.native_files import native_files, shared_headers
-from opgen.emit.native_files import native_files, shared_headers
 from opgen.emit.test_view import test_view
 from opgen.emit.view import Surface
 from opgen.emit.view_function import function_view

@@ -1,4 +1,4 @@
-"""Python source laid out as the formatter would: calls, signatures, tuples and imports, broken only where they must be."""
+"""Python source laid out as the formatter would: calls, signatures, tuples, imports; broken only where they must be."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sizes in Python: the checks of an operator's arguments and the shapes of its results.
 
-In go resolved programs; out come lines of Python over `x.shape`. The fake kernels are made of these lines, and so are the
-checks that the real kernels run, so that both refuse the same calls with the same words.
+In go resolved programs; out come lines of Python over `x.shape`. The fake kernels are made of these lines, and so are
+the checks that the real kernels run, so that both refuse the same calls with the same words.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Sizes:
         """The batch shape of these arguments together."""
         tensors = [t for t in self.program.inputs if t.name in carriers]
         parts = [batch_of(t.name, t.shape) for t in tensors]
-        if len(parts) < 2:  # noqa: PLR2004
+        if len(parts) < 2:
             return parts[0] if parts else "()"
         return f"torch.broadcast_shapes({', '.join(parts)})"
 
@@ -86,7 +86,7 @@ def _no_cast(*_: object) -> str:
     raise AssertionError("sizes are numbers")
 
 
-_NO_CASTS = Casts(lambda: _no_cast(), _no_cast)
+_NO_CASTS = Casts(_no_cast, _no_cast)
 
 
 def extent(name: str, shape: Shape, position: int) -> str:
@@ -169,13 +169,15 @@ def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], need
 
 
 def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[str]:
-    error = f"size_error({quoted(op)}, {quoted(t.name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
+    error = (
+        f"size_error({quoted(op)}, {quoted(t.name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
+    )
     return [f"if {text} != {expected}:", f"    raise {error}"]
 
 
 def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> list[str]:
     batched = [t for t in inputs if BATCH in t.shape]
-    if len(batched) < 2:  # noqa: PLR2004
+    if len(batched) < 2:
         return []
     always = [f"{t.name}={batch_of(t.name, t.shape)}" for t in batched if t.name not in optional]
     lines = [f"batch_shape({', '.join((quoted(op), *always))})"] if len(always) > 1 else []

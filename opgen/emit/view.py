@@ -33,6 +33,7 @@ class FormulaView:
     optional: tuple[str, ...]
     results: tuple[str, ...]  # what the results stand for, in order
     mask: tuple[str, ...]
+    views: tuple[str, ...]
     helpers: tuple[str, ...]
     uses_math: bool
 
@@ -133,6 +134,7 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
         f.optional,
         tuple(results),
         f.mask,
+        f.views,
         tuple(h for h in f.helpers if _called(h, f.lines)),
         f.uses_math,
     )

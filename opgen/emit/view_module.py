@@ -102,7 +102,9 @@ def _states(s: Surface) -> list[_State]:
     module = s.spec.module
     if module is None:
         return []
-    found = [(str(n), str(f), False) for n, f in module.parameters] + [(str(n), str(f), True) for n, f in module.buffers]
+    found = [(str(n), str(f), False) for n, f in module.parameters] + [
+        (str(n), str(f), True) for n, f in module.buffers
+    ]
     by_name = {t.name: t for t in s.operator.inputs}
     order = {n: i for i, n in enumerate(s.inputs)}
     found.sort(key=lambda x: order[x[0]])
@@ -218,7 +220,7 @@ def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
     if not parts:
         return ()
     one = f'return f"{", ".join(parts)}"'
-    if len(one) <= 110:  # noqa: PLR2004
+    if len(one) <= 110:
         return (one,)
     return ("parts = (", *(f'    f"{p}",' for p in parts), ")", 'return ", ".join(parts)')
 

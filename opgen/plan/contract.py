@@ -106,15 +106,18 @@ class _Split:
     def reduce(self, groups: list[_Group]) -> bool:
         """Contract pairs until two groups are left; false where no pair makes a matrix product."""
         while len(groups) > 2:
-            pair = self._best_pair(groups)
+            pair = self._best_pair(groups) or self._outer_pair(groups)
             if pair is None:
                 return False
             i, j = pair
             kept, summed = self._result(groups, i, j)
-            a, b = self._operand(groups[i]), self._operand(groups[j])
             name = self.names.fresh(f"{self.s.target}_part")
-            self.out.append(Compute(name, kept, mul(a.body, b.body), "sum", summed, span=self.s.span))
-            self.products.append(name)
+            if summed:
+                a, b = self._operand(groups[i]), self._operand(groups[j])
+                self.out.append(Compute(name, kept, mul(a.body, b.body), "sum", summed, span=self.s.span))
+                self.products.append(name)
+            else:
+                self.out.append(Compute(name, kept, mul(groups[i].body, groups[j].body), span=self.s.span))
             rest = [g for k, g in enumerate(groups) if k not in (i, j)]
             groups = [*rest, _Group(kept, Read(name, positions(kept)))]
             groups, _ = _groups([g.body for g in groups], self.s.loops)
@@ -140,6 +143,17 @@ class _Split:
             if _is_product(groups[i], groups[j], self._result(groups, i, j)[1])
         ]
         return min(pairs, key=cost) if pairs else None
+
+    def _outer_pair(self, groups: list[_Group]) -> tuple[int, int] | None:
+        """Of three groups, the two whose plain product makes a matrix product with the third."""
+        if len(groups) != 3:
+            return None
+        for i, j in combinations(range(3), 2):
+            third = groups[3 - i - j]
+            kept, summed = self._result(groups, i, j)
+            if not summed and _is_product(_Group(kept, groups[i].body), third, self.s.over):
+                return i, j
+        return None
 
     def _operand(self, g: _Group) -> _Group:
         """A group as one access in memory: itself, or a temporary that holds the product of its factors."""

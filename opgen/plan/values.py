@@ -211,7 +211,8 @@ class Values:
         for k in range(first, last):
             n = self.nodes[k]
             if n.level == level and self.named(k):
-                n.name = self.fresh(f"{n.wish}_value" if isinstance(n.value, Read) else n.wish or "t")
+                value = isinstance(n.value, Read) and not n.wish.endswith("_value")
+                n.name = self.fresh(f"{n.wish}_value" if value else n.wish or "t")
                 out.append(Let(n.name, self.expression(n.value), n.kind))
                 self.local_kinds[n.name] = n.kind
         return tuple(out)

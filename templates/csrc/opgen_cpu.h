@@ -64,6 +64,8 @@ struct Run {
   int64_t at[Accesses];
   int64_t step[Accesses];
   int64_t index[max_dims];  // of each merged dim at the first point
+
+  int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }
 };
 
 // Nested loops with the strides of every access of a kernel, neighbouring dims merged where all accesses allow.
@@ -73,6 +75,7 @@ struct Loops {
   int64_t count = 1;
   int64_t sizes[max_dims];
   int64_t steps[max_dims][Accesses];
+  int64_t next[Accesses] = {};
   bool fixed[max_dims];
   int dim_of[max_dims];  // of the n-th loop whose index is used as a number
   int numbered = 0;
@@ -89,6 +92,12 @@ struct Loops {
     }
     sizes[rank - 1] *= size;
     for (int a = 0; a < Accesses; ++a) steps[rank - 1][a] = step[a];
+  }
+  // The same with steps that were set one by one.
+  void step(int access, int64_t size) { next[access] = size; }
+  void dim(int64_t size, bool is_fixed = false) {
+    dim(size, next, is_fixed);
+    for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
   template <typename... T>
   void batch(const OpgenCall& call, T... tensors) {
@@ -291,6 +300,11 @@ inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor,
     host.bad_size = size;
   }
   return false;
+}
+template <typename T>
+inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
+              int64_t size) {
+  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : T(0);
 }
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 

@@ -6,68 +6,16 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <cstring>
 #include <optional>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "opgen_abi.h"
+#include "opgen_describe.h"
 #include "opgen_step.h"
 
-// The integer functions that sizes are computed with.
-namespace rt {
-inline int64_t mod(int64_t x, int64_t y) {
-  const int64_t rest = y == 0 ? 0 : x % y;
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-}
-inline int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
-inline int64_t max(int64_t x, int64_t y) { return x > y ? x : y; }
-inline int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
-}  // namespace rt
-
 namespace opgen {
-
-using torch::headeronly::ScalarType;
-using torch::stable::Tensor;
-using Optional = std::optional<Tensor>;
-using Sizes = std::vector<int64_t>;
-
-template <typename... Parts>
-[[noreturn]] inline void fail(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
-}
-
-// What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool.
-enum class Element { scalar, compute, int64, boolean };
-
-// An entry of a declared shape: the batch, a named dim (by its number in the plan), or a fixed size.
-struct Entry {
-  enum { the_batch, a_dim, a_size } kind;
-  int dim = 0;
-  const char* name = "";
-  int64_t size = 0;
-};
-constexpr Entry batch{Entry::the_batch};
-constexpr Entry dim(int number, const char* name) { return {Entry::a_dim, number, name}; }
-constexpr Entry fixed(int64_t size) { return {Entry::a_size, 0, "", size}; }
-
-inline std::string shown(const int64_t* sizes, size_t count) {
-  std::ostringstream text;
-  text << "[";
-  for (size_t d = 0; d < count; ++d) text << (d > 0 ? ", " : "") << sizes[d];
-  text << "]";
-  return text.str();
-}
-inline std::string shown(const Tensor& tensor) { return shown(tensor.sizes().data(), tensor.sizes().size()); }
-
-inline ScalarType compute_type(ScalarType type) {
-  return type == ScalarType::Half || type == ScalarType::BFloat16 ? ScalarType::Float : type;
-}
-
-inline Sizes sizes_of(const Tensor& tensor) { return Sizes(tensor.sizes().begin(), tensor.sizes().end()); }
 
 template <size_t Count>
 inline Tensor dispatch(const char* op, const char* overload, std::array<StableIValue, Count> stack) {
@@ -140,18 +88,20 @@ class __attribute__((visibility("hidden"))) Call {
   }
 
   // Memory for the next buffer, contiguous; none where nobody wants it.
-  void allocate(Element element, std::initializer_list<Entry> shape, bool wanted = true) {
-    if (!wanted) return reserve();
+  void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true) {
+    if (!wanted) return reserve(name);
     const Sizes sizes = resolved(shape);
-    keep(torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
+    keep(name, torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
   }
   // The place of a buffer that torch fills, or that nobody wants.
-  void reserve() {
+  void reserve(const char* name) {
+    names_.push_back(name);
     tensors_.push_back(Tensor());
     described_.push_back(OpgenTensor{});
     described_.back().ndim = -1;
   }
-  void set(int number, const Tensor& tensor) {
+  void set(const char* name, const Tensor& tensor) {
+    const int number = number_of(name);
     tensors_[number] = tensor;
     described_[number] = description(tensor);
   }
@@ -169,34 +119,38 @@ class __attribute__((visibility("hidden"))) Call {
     const int status = steps_[step](call, host);
     if (host.bad_tensor >= 0) {
       fail(op_, ": index ", host.bad_index, " is out of range for axis ", host.bad_axis, " of ",
-           name_of(host.bad_tensor), ", which has size ", host.bad_size);
+           names_[host.bad_tensor], ", which has size ", host.bad_size);
     }
     if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with code ", status);
   }
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
-  Tensor contract(const char* equation, int a, int b, Element element) {
+  Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
     const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
     const std::vector<Tensor> operands{left, right};
     return contiguous(dispatch<3>("aten::einsum", "",
                                   {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
-  Tensor linear(int a, int b, int bias, Element element) {
+  Tensor linear(const char* a_name, const char* b_name, const char* bias, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
     const ScalarType type = type_of(element);
-    const Optional added = bias >= 0 ? Optional(converted(tensors_[bias], type)) : Optional();
+    const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
     return dispatch<3>("aten::linear", "",
                        {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
   }
 
   // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
   // was not wanted is an undefined tensor.
-  Tensor result(int number, Element element) const {
+  Tensor result(const char* name, Element element) const {
+    const int number = number_of(name);
     return described_[number].ndim < 0 ? Tensor() : converted(tensors_[number], type_of(element));
   }
-  Tensor result(int number, Element element, int64_t batch_at, int like) const {
+  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const {
+    const int number = number_of(name);
     if (described_[number].ndim < 0) return Tensor();
-    const Tensor& target = tensors_[like];
+    const Tensor& target = tensors_[number_of(like)];
     Tensor value = tensors_[number];
     if (sizes_of(value) != sizes_of(target)) {
       const int64_t missing = value.dim() - target.dim();
@@ -267,10 +221,6 @@ class __attribute__((visibility("hidden"))) Call {
     }
     fail(op_, ": no tensor was given");
   }
-  const char* name_of(int64_t number) const {
-    return number < static_cast<int64_t>(arguments_.size()) ? arguments_[number].name : "a result";
-  }
-
   void find_type() {
     const Argument* owner = nullptr;
     for (const Argument& a : arguments_) {
@@ -335,18 +285,24 @@ class __attribute__((visibility("hidden"))) Call {
     }
   }
 
-  void keep(const Tensor& tensor) {
+  int number_of(const char* name) const {
+    int number = 0;
+    while (std::strcmp(names_[number], name) != 0) ++number;
+    return number;
+  }
+  void keep(const char* name, const Tensor& tensor) {
+    names_.push_back(name);
     tensors_.push_back(tensor);
     described_.push_back(description(tensor));
   }
   void add(Argument& a) {
     if (!a.used) {
-      reserve();
+      reserve(a.name);
     } else if (a.tensor.has_value()) {
-      keep(*a.tensor);
+      keep(a.name, *a.tensor);
     } else {
       const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
-      keep(expand(zero, resolved(a.shape)));
+      keep(a.name, expand(zero, resolved(a.shape)));
     }
   }
   template <typename Shape>
@@ -397,6 +353,7 @@ class __attribute__((visibility("hidden"))) Call {
   std::vector<double> reals_;
   std::vector<int64_t> ints_;
   std::vector<Argument> arguments_;
+  std::vector<const char*> names_;
   std::vector<Tensor> tensors_;
   std::vector<OpgenTensor> described_;
   ScalarType scalar_ = ScalarType::Float;

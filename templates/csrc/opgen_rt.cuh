@@ -95,7 +95,6 @@ int launch_rows(const OpgenCall& call, const Step& step, int64_t rows) {
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= 8) return launch_rows<Lanes<1>, 128>(call, step, count);
   if (length <= 2048) return launch_rows<Lanes<32>, 128>(call, step, count);
   return launch_rows<Block<256>, 256>(call, step, count);
 }

@@ -21,6 +21,8 @@
 #include <numeric>
 #include <vector>
 
+#include "opgen_simt_api.h"
+
 #if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
@@ -32,21 +34,6 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
-
-using cudaStream_t = void*;
-using cudaError_t = int;
-constexpr cudaError_t cudaSuccess = 0;
-
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-constexpr int cudaDevAttrMultiProcessorCount = 16;
-inline cudaError_t cudaDeviceGetAttribute(int* value, int, int) {
-  *value = 2;
-  return cudaSuccess;
-}
 
 struct dim3 {
   unsigned x, y, z;

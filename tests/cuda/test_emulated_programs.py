@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import programs
-from conftest import TOLERANCE, Emulation, needs_compiler
+from tests.cuda import programs
+from tests.cuda.harness import TOLERANCE, Emulation, needs_compiler
 
 pytestmark = needs_compiler
 Make = Callable[..., Emulation]

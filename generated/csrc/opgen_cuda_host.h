@@ -1,0 +1,28 @@
+// What a binding does to run a CUDA step on torch's stable ABI: the device of the tensors, its current stream, and
+// workspace from torch's allocator, so that a call can be captured in a graph. Needs no CUDA header.
+#pragma once
+
+#include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include "opgen_abi.h"
+
+namespace opgen {
+
+// `like` is any tensor of the call. Returns the status of the step.
+inline int run_on_cuda(const OpgenCudaStep& step, OpgenCall call, const torch::stable::Tensor& like) {
+  const auto device = static_cast<int32_t>(like.get_device_index());
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &call.stream));
+  const int64_t bytes = step.workspace == nullptr ? 0 : step.workspace(&call);
+  if (bytes <= 0) return step.run(&call);
+  const torch::stable::Tensor room =
+      torch::stable::empty({bytes}, torch::headeronly::ScalarType::Byte, std::nullopt, like.device());
+  call.workspace = room.data_ptr();
+  call.workspace_bytes = bytes;
+  return step.run(&call);
+}
+
+}  // namespace opgen

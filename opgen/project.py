@@ -138,8 +138,8 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
         return
     for spec, unit in rendered:
         if unit.folder in taken:
-            message = f"{spec.label}: an operator cannot be called '{unit.folder}', which is a folder all operators share"
-            run.bag.error("OPG505", message, None)
+            message = f"{spec.label}: '{unit.folder}' is a folder that all operators share"
+            run.bag.error("OPG505", message, None, hints=["choose another `op:` name"])
         elif _write(run, unit) and not run.check:
             remember(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS), unit.folder)
 

@@ -82,7 +82,8 @@ class Op:
         checks: tuple[Formula, ...] = (),
         defaults: Arguments = (),
     ) -> None:
-        self.definition, self.name = definition, name
+        self.definition, self.name = definition, free_name(name)
+        self.is_copy, name = name != self.name, self.name
         self.tensors, self.others, self.results = tensors, others, results
         self.arguments, self.defaults, self.count = tensors + others, defaults, len(tensors)
         self.formula, self.shapes, self.checks = formula, fake, checks
@@ -237,6 +238,14 @@ class Op:
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         raise NotImplementedError
+
+
+def free_name(name: str) -> str:
+    """The name itself, or where this process has such an op already (a copy of this package) one like it."""
+    packet, found, n = getattr(torch.ops, NAMESPACE), name, 2
+    while hasattr(packet, found):
+        found, n = f"{name}_copy{n}", n + 1
+    return found
 
 
 def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:

@@ -63,7 +63,7 @@ def add(op: str, which: str, made: Any) -> None:
     """Make an op known, and load its compiled library if one lies beside its package."""
     _ops[op, which] = made
     library = Path(__file__).parent.parent / op / "_native.so"
-    if which == "forward" and library.exists():
+    if which == "forward" and library.exists() and not made.is_copy:
         torch.ops.load_library(str(library))
     _refresh(op, which)
 
@@ -87,7 +87,7 @@ def refresh() -> None:
 
 def _refresh(op: str, which: str) -> None:
     made, chosen = _ops[op, which], _state["backend"]
-    compiled = None if chosen == "torch" else kernel(op, which)
+    compiled = None if chosen == "torch" or made.is_copy else kernel(op, which)
     if compiled is None:
         made.native = _missing(op) if chosen == "native" else None
         made.devices = ("cpu", "cuda") if chosen == "native" else ()

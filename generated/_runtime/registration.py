@@ -53,7 +53,7 @@ class Forward(Op):
         native.add(d.name, "forward", self)
         if d.contraction:
             for device in ("CPU", "CUDA"):
-                LIBRARY.impl(d.name, autocast(self, device.lower()), f"Autocast{device}")
+                LIBRARY.impl(self.name, autocast(self, device.lower()), f"Autocast{device}")
 
     def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         known = dict(zip(self.results + self.tensors, results + tensors, strict=True))

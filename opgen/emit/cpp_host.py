@@ -21,7 +21,7 @@ from opgen.plan.contract import linear_form
 from opgen.plan.model import Buffer, Contract, KernelPlan, Operand, Result, Storage
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
-_OURS = frozenset("call mask opgen Tensor Optional Text".split())
+_OURS = frozenset(["call", "mask", "opgen", "Tensor", "Optional", "Text"])
 _NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
 _ATOM = NATIVE.atom
 

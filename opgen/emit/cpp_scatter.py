@@ -10,7 +10,7 @@ from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.long_values import hoisted
 from opgen.ir.scalar import Batch, Index
-from opgen.plan.model import KernelPlan, Nest, Pass, Schedule, ScatterStep, Store
+from opgen.plan.model import KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 _COMBINE = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 

@@ -13,7 +13,7 @@ from typing import assert_never
 from opgen.emit.cuda_scope import RESERVED, host_number, layout, value_type
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
 from opgen.plan.model import KernelPlan, Nest, Pass, Storage
 
 _OURS = "run row columns outer begin end call host lane numbers chunk part total i"

@@ -16,7 +16,7 @@ from opgen.emit.test_view import test_view
 from opgen.emit.view import Surface
 from opgen.emit.view_function import function_view
 from opgen.emit.view_module import module_name, module_view
-from opgen.emit.view_ops import ops_view, saved_names
+from opgen.emit.view_ops import ops_view
 from opgen.ir.program import Operator
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
@@ -63,7 +63,7 @@ def render(
         (f"test_{s.name}.py", templates.fill("test_op.py.j2", header=header, view=test)),
         *native_files(s, ops.saved, header),
     )
-    return tuple(RenderedFile(path, text) for path, text in (*made, *native_files(s, saved_names(s), header)))
+    return tuple(RenderedFile(path, text) for path, text in made)
 
 
 def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:

@@ -121,7 +121,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes` (index names).
+    """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes`.
 
     The adjoint of a gather. `op` is "sum" (later "prod", "max", "min").
     """

@@ -97,6 +97,7 @@ Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
 Position = Scalar | Batch
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
+_MINUS_ONE = Lit(-1)
 INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")
 NEG_INF = Apply("neg", (INF,))
 
@@ -178,29 +179,39 @@ def add(*terms: Scalar) -> Scalar:
 
 
 def mul(*factors: Scalar) -> Scalar:
-    """n-ary product; flattened, literals multiplied exactly (first), a literal zero wins, ones dropped, signs pulled out."""
+    """n-ary product: flattened, literals multiplied exactly and first, a zero wins, ones dropped, signs in front."""
     flat: list[Scalar] = []
     constant: int | Fraction = 1
     for factor in factors:
-        for t in factor.args if isinstance(factor, Apply) and factor.fn == "mul" else (factor,):
-            while isinstance(t, Apply) and t.fn == "neg":
-                constant, t = -constant, t.args[0]
-            if is_number(t):
+        for t in _unsigned_factors(factor):
+            if t == _MINUS_ONE:
+                constant = -constant
+            elif is_number(t):
                 assert isinstance(t, Lit)
                 constant *= t.value
-            elif isinstance(t, Apply) and t.fn == "mul":
-                flat.extend(t.args)
             else:
                 flat.append(t)
     if constant == 0:
         return ZERO
     if not flat:
         return Lit(constant)
-    sign, constant = (constant < 0 and constant == -1), constant
     if constant not in (1, -1):
         flat.insert(0, Lit(constant))
     product = flat[0] if len(flat) == 1 else Apply("mul", tuple(flat))
-    return Apply("neg", (product,)) if sign else product
+    return Apply("neg", (product,)) if constant == -1 else product
+
+
+def _unsigned_factors(e: Scalar) -> Iterator[Scalar]:
+    """The factors of a nested product, a sign as the factor -1."""
+    match e:
+        case Apply("mul", args):
+            for a in args:
+                yield from _unsigned_factors(a)
+        case Apply("neg", (a,)):
+            yield _MINUS_ONE
+            yield from _unsigned_factors(a)
+        case _:
+            yield e
 
 
 def neg(a: Scalar) -> Scalar:
@@ -218,7 +229,8 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
     if a == ZERO:
         return neg(b)
     if is_number(a) and is_number(b):
-        assert isinstance(a, Lit) and isinstance(b, Lit)
+        assert isinstance(a, Lit)
+        assert isinstance(b, Lit)
         return Lit(a.value - b.value)
     return Apply("sub", (a, b))
 

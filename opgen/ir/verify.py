@@ -1,6 +1,6 @@
 """Legality of Programs: what every pass may rely on and must keep.
 
-`verify` raises `IllegalProgram` (our bug, never the user's) naming the statement. Tests run it between passes.
+`verify` raises `IllegalProgramError` (our bug, never the user's) naming the statement. Tests run it between passes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Apply, Batch, Cast, Dim, Index, Param, Read, Scalar, walk
 
 
-class IllegalProgram(Exception):
+class IllegalProgramError(Exception):
     """A pass made a Program that breaks the rules."""
 
 
@@ -20,20 +20,20 @@ def verify(p: Program) -> Program:
     """Check every rule; returns the program, so that a pass can end with it."""
     known = {t.name: t.shape for t in p.inputs}
     if len(known) != len(p.inputs):
-        raise IllegalProgram(f"{p.name}: an argument name is taken twice")
+        raise IllegalProgramError(f"{p.name}: an argument name is taken twice")
     scope = _Scope(p)
     for s in p.statements:
         _check_statement(scope, known, s)
         if s.target in known:
-            raise IllegalProgram(f"{p.name}: {s.target} is assigned twice")
+            raise IllegalProgramError(f"{p.name}: {s.target} is assigned twice")
         known[s.target] = s.shape
     for o in p.outputs:
         if o.value not in known:
-            raise IllegalProgram(f"{p.name}: output {o.name} has no value {o.value}")
+            raise IllegalProgramError(f"{p.name}: output {o.name} has no value {o.value}")
         if o.like is not None and o.like not in {t.name for t in p.inputs}:
-            raise IllegalProgram(f"{p.name}: output {o.name} is like {o.like}, which is not an argument")
+            raise IllegalProgramError(f"{p.name}: output {o.name} is like {o.like}, which is not an argument")
     if len({o.name for o in p.outputs}) != len(p.outputs):
-        raise IllegalProgram(f"{p.name}: two outputs share a name")
+        raise IllegalProgramError(f"{p.name}: two outputs share a name")
     return p
 
 
@@ -58,11 +58,11 @@ def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> No
     else:
         bound, batch = _axis_names(s.loops), BATCH in s.loops
         if len(s.at) != len(s.axes):
-            raise IllegalProgram(f"{where}: position count differs from the target's rank")
+            raise IllegalProgramError(f"{where}: position count differs from the target's rank")
         scalars = (s.body, *(q for q in s.at if not isinstance(q, Batch)))
         _check_scalar(scope, known, where, s.base, set(_axis_names(s.axes)), BATCH in s.axes)
     if len(set(bound)) != len(bound):
-        raise IllegalProgram(f"{where}: an index is bound twice")
+        raise IllegalProgramError(f"{where}: an index is bound twice")
     for e in scalars:
         _check_scalar(scope, known, where, e, set(bound), batch)
     for a in (*(s.axes), *(s.over if isinstance(s, Compute) else s.loops)):
@@ -73,51 +73,49 @@ def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> No
 def _check_op(where: str, s: Compute) -> None:
     if s.op is None:
         if s.over:
-            raise IllegalProgram(f"{where}: a map reduces nothing")
+            raise IllegalProgramError(f"{where}: a map reduces nothing")
         return
     row = REDUCTIONS.get(s.op)
     if row is None:
-        raise IllegalProgram(f"{where}: no reduction {s.op!r}")
+        raise IllegalProgramError(f"{where}: no reduction {s.op!r}")
     inside = [a in s.axes for a in s.over]
     if not s.over or (not all(inside) if row.keeps_index else any(inside)):
-        raise IllegalProgram(f"{where}: {s.op} over the wrong indices")
+        raise IllegalProgramError(f"{where}: {s.op} over the wrong indices")
 
 
-def _check_scalar(
-    scope: _Scope, known: dict[str, Shape], where: str, e: Scalar, bound: set[str], batch: bool
-) -> None:
+def _check_scalar(scope: _Scope, known: dict[str, Shape], where: str, e: Scalar, bound: set[str], batch: bool) -> None:
     for node in walk(e):
         match node:
             case Index(name) if name not in bound:
-                raise IllegalProgram(f"{where}: index {name} is not bound")
+                raise IllegalProgramError(f"{where}: index {name} is not bound")
             case Param(name) if name not in scope.params:
-                raise IllegalProgram(f"{where}: no param {name}")
+                raise IllegalProgramError(f"{where}: no param {name}")
             case Dim(name) if name not in scope.dims:
-                raise IllegalProgram(f"{where}: no dim {name}")
+                raise IllegalProgramError(f"{where}: no dim {name}")
             case Apply(fn, args):
                 _check_arity(scope, where, fn, len(args))
             case Cast(_, like) if like not in known:
-                raise IllegalProgram(f"{where}: cast to the dtype of unknown {like}")
+                raise IllegalProgramError(f"{where}: cast to the dtype of unknown {like}")
             case Read(tensor, at):
                 if tensor not in known:
-                    raise IllegalProgram(f"{where}: reads {tensor} before it is there")
+                    raise IllegalProgramError(f"{where}: reads {tensor} before it is there")
                 if len(at) != len(known[tensor]):
-                    raise IllegalProgram(f"{where}: {tensor} is read with the wrong rank")
+                    raise IllegalProgramError(f"{where}: {tensor} is read with the wrong rank")
                 for p, axis in zip(at, known[tensor], strict=True):
                     if isinstance(p, Batch) != isinstance(axis, Batch):
-                        raise IllegalProgram(f"{where}: '...' of {tensor} stands elsewhere")
+                        raise IllegalProgramError(f"{where}: '...' of {tensor} stands elsewhere")
                     if isinstance(p, Batch) and not batch:
-                        raise IllegalProgram(f"{where}: reads the batch of {tensor} without having one")
+                        raise IllegalProgramError(f"{where}: reads the batch of {tensor} without having one")
 
 
 def _check_arity(scope: _Scope, where: str, fn: str, count: int) -> None:
     if fn in scope.functions:
         if count != scope.functions[fn]:
-            raise IllegalProgram(f"{where}: {fn} takes {scope.functions[fn]} arguments")
+            raise IllegalProgramError(f"{where}: {fn} takes {scope.functions[fn]} arguments")
         return
     row = FUNCTIONS.get(fn)
     if row is None:
-        raise IllegalProgram(f"{where}: no function {fn!r}")
+        raise IllegalProgramError(f"{where}: no function {fn!r}")
     least = 1 if row.variadic else len(row.args) - row.optional
     if count < least or (count > len(row.args) and not row.variadic):
-        raise IllegalProgram(f"{where}: {fn} does not take {count} arguments")
+        raise IllegalProgramError(f"{where}: {fn} does not take {count} arguments")

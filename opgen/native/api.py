@@ -25,7 +25,7 @@ class LoadError(RuntimeError):
     """A spec with mistakes; the message shows them."""
 
 
-def compile(  # noqa: A001 (the name it has as opgen.compile)
+def compile(
     ops: str | Sequence[str] = (),
     out: PathLike = "generated",
     *,

@@ -52,8 +52,7 @@ constexpr unsigned char poison = 0xc7;
   std::abort();
 }
 
-// --- Context switch
-// ---------------------------------------------------------------------------------------------------
+// --- Context switch --------------------------------------------------------------------------------------------------
 
 using Entry = void (*)();
 
@@ -189,8 +188,7 @@ inline void* shared_memory(const void* key, size_t bytes) {
   return cells.data();
 }
 
-// --- Barriers
-// ---------------------------------------------------------------------------------------------------------
+// --- Barriers --------------------------------------------------------------------------------------------------------
 
 inline void release_block_barrier(Block& b) {
   const Thread* waiting = nullptr;
@@ -314,8 +312,7 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
   }
 }
 
-// --- Warp operations
-// --------------------------------------------------------------------------------------------------
+// --- Warp operations -------------------------------------------------------------------------------------------------
 
 inline int lane() { return block().current->number % warp_size; }
 

@@ -26,7 +26,7 @@ HOSTILE = '''
 op: hostile
 summary: 'Ends a docstring """ and \\ escapes {{ 7 * 7 }} {% raw %}'
 inputs: {x: {shape: [..., I], doc: 'a """ too'}}
-params: {size: {type: [float, int], default: null}, mode: {choices: [a, b], default: a}}
+params: {size: {type: [int, int], default: null}, mode: {choices: [a, b], default: a}}
 forward: |
   y[..., i] = x[..., i] * 2 if mode == "a"
   y[..., i] = x[..., i] if mode == "b"
@@ -118,7 +118,7 @@ def test_calls_are_broken_as_formatters_do() -> None:
 
 
 def test_imports_are_sorted_as_import_sorters_do() -> None:
-    assert imported("m", ["b", "A", "C_D", "a"]) == "from m import C_D, A, a, b"
+    assert imported("m", ["b", "Ab", "C_D", "a"]) == "from m import C_D, Ab, a, b"
 
 
 def test_literals_and_targets() -> None:

@@ -170,9 +170,7 @@ def _trees(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.tuples(inner, several, st.sampled_from(["==", "<", ">="])).map(
             lambda t: Compare((t[0], *t[1]), (t[2],) * len(t[1]), NOWHERE)
         ),
-        st.tuples(st.sampled_from(["and", "or"]), inner, several).map(
-            lambda t: Logic(t[0], (t[1], *t[2]), NOWHERE)
-        ),
+        st.tuples(st.sampled_from(["and", "or"]), inner, several).map(lambda t: Logic(t[0], (t[1], *t[2]), NOWHERE)),
         st.builds(Call, _NAMES, several.map(tuple), at, at),
         st.builds(Access, _NAMES, items, at, at),
         st.builds(Reduction, _NAMES, st.lists(binder, min_size=1, max_size=2).map(tuple), inner, at, at),

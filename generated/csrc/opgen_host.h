@@ -133,7 +133,7 @@ class __attribute__((visibility("hidden"))) Call {
                                   {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
-  Tensor linear(const char* a_name, const char* b_name, const char* bias, Element element) {
+  Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
     const int a = number_of(a_name), b = number_of(b_name);
     const ScalarType type = type_of(element);
     const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));

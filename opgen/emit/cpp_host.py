@@ -28,7 +28,7 @@ _ATOM = NATIVE.atom
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one dispatcher op takes and gives: `which` is forward or backward; `mask` names what its entries stand for."""
+    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for."""
 
     which: str
     programs: tuple[tuple[Variant, Program], ...]
@@ -186,8 +186,11 @@ class _VariantCode:
         body = [f'opgen::Call call("{op}", OPGEN_CHOOSE_STEPS({op}), {len(self.dims)});']
         body += [self._argument(b) for b in self.plan.arguments]
         body.append("call.begin();")
-        body += [f"call.set_size({self.dims.index(d.name)}, {self.printer(d.value)});"
-                 for d in self.plan.dims if d.value is not None]
+        body += [
+            f"call.set_size({self.dims.index(d.name)}, {self.printer(d.value)});"
+            for d in self.plan.dims
+            if d.value is not None
+        ]
         body += [line for a in self.operator.params if a.name in used for line in self._number(a)]
         body += self._steps()
         return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
@@ -279,7 +282,7 @@ class _VariantCode:
         form = linear_form(c)
         if form is not None:
             bias = f'"{c.bias.buffer}"' if c.bias is not None else "nullptr"
-            value = f'call.linear("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
+            value = f'call.rows_by_rows("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
         else:
             equals = equation(c.a, c.b, c.out)
             value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'

@@ -52,7 +52,8 @@ def _kernel(plan: KernelPlan, step: Nest | ScatterStep, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
     else:
-        fill = Nest(step.name, step.axes, (Pass((), stores=(Store(step.out, positions(step.axes), step.base),)),), Schedule.MAP)
+        base = Store(step.out, positions(step.axes), step.base)
+        fill = Nest(step.name, step.axes, (Pass((), stores=(base,)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]

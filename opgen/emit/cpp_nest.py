@@ -41,8 +41,8 @@ class NestCode:
         declared = self._declarations()
         if len(bodies) == 1:
             return [*declared, *bodies[0], "return rt::status(host);"]
-        test = "if (call.batch_ndim == 0) {"
-        return [*declared, test, *indented(bodies[0]), "} else {", *indented(bodies[1]), "}", "return rt::status(host);"]
+        row = block("if (call.batch_ndim == 0) {", bodies[0], "} else {")
+        return [*declared, *row, *indented(bodies[1]), "}", "return rt::status(host);"]
 
     def _forms(self) -> list[str]:
         match self.nest.schedule:
@@ -195,7 +195,8 @@ class NestCode:
         body = self._body(p, "i")
         self.outer_locals = saved
         each = block("rt::each(columns.size, [&](int64_t i) {", body, "});")
-        runs = block(f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{", [*sources, *each], "});")
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
+        runs = block(head, [*sources, *each], "});")
         for f in p.folds:
             self.scope.locals[f.name] = (f"{self._fold_name(f)}[i]", f.kind)
         return [*folds, *runs]

@@ -44,7 +44,8 @@ class _Accumulation(NestCode):
         lets = [line for x in p.lets for line in self._let(x)]
         add = self._combine(p.stores[0])
         each = block("rt::each_in_order(columns.size, [&](int64_t i) {", [*lets, *add], "});")
-        runs = block(f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{", [*sources, *each], "});")
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
+        runs = block(head, [*sources, *each], "});")
         columns = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {", runs, "});")
         body = self._parallel(f"{inner}.count", columns)
         return [*self._declarations(), *body, "return rt::status(host);"]

@@ -130,8 +130,10 @@ class CpuScope:
     def number(self, e: Dim | Param) -> Text:
         """A dim or parameter as a constant of the kernel."""
         host = host_number(self.plan, e)
-        wish = ("elements" if e.name == "..." else e.name) if isinstance(e, Dim) else (
-            e.name if e.item is None else f"{e.name}_{e.item}"
+        wish = (
+            ("elements" if e.name == "..." else e.name)
+            if isinstance(e, Dim)
+            else (e.name if e.item is None else f"{e.name}_{e.item}")
         )
         key = f"{type(e).__name__} {wish}"
         if key not in self.names:
@@ -267,5 +269,3 @@ def _numeric(e: Scalar, found: set[str]) -> None:
     else:
         for c in children(e):
             _numeric(c, found)
-
-

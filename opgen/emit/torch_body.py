@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.printer import Leaf, Printer, Text
-from opgen.emit.torch_dialect import ATOM, dialect
+from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Value, aligned, permuted
 from opgen.ir.program import Axis, Kind, Loop
@@ -49,7 +49,7 @@ class Body:
 
     def printer(self) -> Printer:
         functions = {f.name: f for f in self.scope.program.functions}
-        return Printer(dialect(self.scope.casts()), self.leaf, self.cast, functions)
+        return Printer(self.scope.dialect(), self.leaf, self.cast, functions)
 
 
 def body_value(scope: Scope, e: Scalar, space: Space) -> Value:

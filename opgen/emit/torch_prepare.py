@@ -137,12 +137,14 @@ class _Names:
 
     def __init__(self, p: Program) -> None:
         self.taken = dict.fromkeys((*names(p), *(d.name for d in p.dims)))
+        self.next: dict[str, int] = {}  # the number to try next, by name
 
     def fresh(self, wanted: str) -> str:
-        name, n = wanted, 2
+        name, n = wanted, self.next.get(wanted, 2)
         while name in self.taken:
             name, n = f"{wanted}_{n}", n + 1
         self.taken[name] = None
+        self.next[wanted] = n
         return name
 
 

@@ -7,6 +7,7 @@ of its results, and what it uses. Merging the listings of all variants into one 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
@@ -16,7 +17,7 @@ from opgen.emit.torch_prepare import mapped
 from opgen.emit.torch_reduce import reduction
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
-from opgen.emit.torch_split import largest_part, nested
+from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Program, Role, Scatter, Statement, statement_reads
@@ -57,10 +58,13 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)
     made: dict[str, tuple[str, bool]] = {}
+    of_target: dict[str, list[Output]] = {}
+    for o in p.outputs:
+        of_target.setdefault(o.value, []).append(o)
     for i, s in enumerate(p.statements):
         _emit(scope, s, scope.fresh(final.get(s.target, s.target)))
-        for o in p.outputs:
-            if o.value == s.target and last_reads.get(s.target, -1) <= i:
+        for o in of_target.get(s.target, ()):
+            if last_reads.get(s.target, -1) <= i:
                 made[o.name] = _output(scope, o)
     for o in p.outputs:
         if o.name not in made:
@@ -81,8 +85,8 @@ def _last_reads(p: Program) -> dict[str, int]:
 def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
     """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
     taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in p.statements}
-    values = [o.value for o in p.outputs]
-    final = {o.value: o.name for o in p.outputs if values.count(o.value) == 1 and o.name not in taken}
+    times = Counter(o.value for o in p.outputs)
+    final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
     shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
     return {**final, **shared}
 
@@ -92,6 +96,7 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 
 def _emit(scope: Scope, s: Statement, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
+    s = balanced(s)
     value = _value(scope, s)
     while len(value.text.text) + len(name) + 3 > WIDTH:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))

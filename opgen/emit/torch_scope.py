@@ -10,7 +10,7 @@ import builtins
 import keyword
 from dataclasses import dataclass, field
 
-from opgen.emit.printer import Leaf, Printer, Text
+from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, batch_first, moved_in
 from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
@@ -61,12 +61,14 @@ class Scope:
     several_batches: bool = True  # inputs may have different batch dims
     results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
+    numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
+    tables: Dialect | None = None
 
     def __post_init__(self) -> None:
         p = self.program
@@ -81,10 +83,11 @@ class Scope:
     def fresh(self, wanted: str) -> str:
         """A local name as wanted, or the next free one like it."""
         wanted = f"{wanted}_" if wanted in RESERVED else wanted
-        name, n = wanted, 2
+        name, n = wanted, self.numbers.get(wanted, 2)
         while name in self.names:
             name, n = f"{wanted}_{n}", n + 1
         self.names[name] = wanted
+        self.numbers[wanted] = n
         return name
 
     def assign(self, name: str, text: str, *, size: bool = False) -> None:
@@ -111,6 +114,12 @@ class Scope:
             if t.kind is Kind.FLOAT:
                 return self.tensor(t.name).name
         return ""
+
+    def dialect(self) -> Dialect:
+        """The torch dialect in this function, made once."""
+        if self.tables is None:
+            self.tables = dialect(self.casts())
+        return self.tables
 
     def casts(self) -> Casts:
         def dtype() -> str:
@@ -173,7 +182,7 @@ class Scope:
 
     def number(self, e: Scalar) -> Text:
         """Sizes and parameters as a Python number."""
-        return Printer(dialect(self.casts()), self.named).text(e)
+        return Printer(self.dialect(), self.named).text(e)
 
     def named(self, leaf: Leaf) -> Text:
         """A parameter or a size, as the Python number it is."""

@@ -11,10 +11,11 @@ from dataclasses import replace
 from opgen.emit.torch_prepare import described, kind_of, statement
 from opgen.emit.torch_scope import Scope
 from opgen.ir.program import Compute, Kind, Scatter, Statement
-from opgen.ir.scalar import Apply, Read, Scalar, walk
+from opgen.ir.scalar import Apply, Read, Scalar, transform, walk
 from opgen.ir.text import scalar as as_text
 
 _SHORTEST = 10  # naming less saves nothing
+_MANY = 16  # operands of one sum or product
 
 
 def largest_part(scope: Scope, s: Statement) -> Compute | None:
@@ -22,10 +23,16 @@ def largest_part(scope: Scope, s: Statement) -> Compute | None:
     if isinstance(s, Scatter):
         return _update(scope, s)
     half = len(as_text(s.body)) / 2
-    parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(walk(s.body)) if _can_stand_alone(n, s.body)]
-    if not parts:
+    best: Scalar | None = None
+    distance = half
+    for n in walk(s.body):
+        if n is not s.body and isinstance(n, Apply):
+            length = len(as_text(n))
+            if length >= _SHORTEST and (best is None or abs(length - half) < distance) and _has_read(n):
+                best, distance = n, abs(length - half)
+    if best is None:
         return _made(scope, "", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
-    return _made(scope, "", min(parts)[2], s)
+    return _made(scope, "", best, s)
 
 
 def _update(scope: Scope, s: Scatter) -> Compute | None:
@@ -53,7 +60,19 @@ def nested(s: Statement) -> Statement:
     return replace(s, body=halved(s.body)) if isinstance(s, Compute) and s.op is None else s
 
 
-def _can_stand_alone(e: Scalar, body: Scalar) -> bool:
-    if e is body or not isinstance(e, Apply) or len(as_text(e)) < _SHORTEST:
-        return False
+def balanced(s: Statement) -> Statement:
+    """A sum of very many terms as a tree of short ones, which takes as many lines but not their square in time."""
+    if isinstance(s, Compute) and any(isinstance(n, Apply) and len(n.args) > _MANY for n in walk(s.body)):
+        return replace(s, body=transform(s.body, _tree))
+    return s
+
+
+def _tree(e: Scalar) -> Scalar:
+    if not isinstance(e, Apply) or e.fn not in ("add", "mul") or len(e.args) <= _MANY:
+        return e
+    half = (len(e.args) + 1) // 2
+    return Apply(e.fn, (_tree(Apply(e.fn, e.args[:half])), _tree(Apply(e.fn, e.args[half:]))))
+
+
+def _has_read(e: Scalar) -> bool:
     return any(isinstance(n, Read) for n in walk(e))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
 from opgen.emit.shapes import layout_text
@@ -46,6 +46,7 @@ class Surface:
     operator: Operator
     derived: tuple[Derived, ...]
     namespace: str = "opgen"
+    printed: dict[str, FormulaView | None] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -108,7 +109,14 @@ def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
 
 
 def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
-    """One of the derived functions; None where the operator has none."""
+    """One of the derived functions, printed once; None where the operator has none."""
+    if which not in s.printed:
+        s.printed[which] = _formula_view(s, which)
+    made = s.printed[which]
+    return None if made is None else replace(made, doc=doc)
+
+
+def _formula_view(s: Surface, which: str) -> FormulaView | None:
     if which != "forward" and not s.complete(which):
         return None
     programs = s.programs(which)
@@ -127,7 +135,7 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
     return FormulaView(
         f.name,
         define,
-        doc,
+        "",
         f.lines,
         result,
         f.arguments,

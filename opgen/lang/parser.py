@@ -20,7 +20,6 @@ from opgen.lang.nodes import (
     Compare,
     Dots,
     Expr,
-    FunctionHead,
     Logic,
     Name,
     Number,
@@ -387,24 +386,3 @@ def parse_expression(f: Formula, bag: Bag) -> Expr | None:
     except _StopError:
         return None
     return result if len(bag.items) == before else None
-
-
-def parse_head(f: Formula, bag: Bag) -> FunctionHead | None:
-    """The key of a local function: `name(arg, …)`."""
-    before = len(bag.items)
-    expr = parse_expression(f, bag)
-    if expr is None:
-        return None
-    if not isinstance(expr, Call) or not all(isinstance(a, Name) for a in expr.args) or not expr.args:
-        bag.error(
-            "OPG234",
-            "a function is declared as `name(argument, …)`",
-            expr.span,
-            hints=("for example `swish(x): x * sigmoid(x)`",),
-        )
-        return None
-    params = tuple(a.name for a in expr.args if isinstance(a, Name))
-    for i, arg in enumerate(expr.args):
-        if params[i] in params[:i]:
-            bag.error("OPG234", f"the argument `{params[i]}` stands twice", arg.span)
-    return FunctionHead(expr.name, params, expr.span) if len(bag.items) == before else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.program import Compute, Kind, Loop, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
 from opgen.plan.expand import Names, positions
 from opgen.plan.model import Contract, Operand, label
@@ -189,7 +189,8 @@ def is_plain(r: Read) -> bool:
 
 def operand(r: Read) -> Operand:
     """A plain access as an operand of a contraction."""
-    return Operand(r.tensor, tuple("..." if isinstance(p, Batch) else p.name for p in r.at if isinstance(p, Batch | Index)))
+    plain = (p for p in r.at if isinstance(p, Batch | Index))
+    return Operand(r.tensor, tuple("..." if isinstance(p, Batch) else p.name for p in plain))
 
 
 def contract(s: Compute, reason: str) -> Contract:
@@ -211,24 +212,13 @@ def contract(s: Compute, reason: str) -> Contract:
     )
 
 
-def bias_of(s: Statement, product: Compute) -> Read | None:
-    """The other term where a map only adds something over the last axis to a matrix product."""
-    if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Apply) or s.body.fn != "add":
-        return None
-    whole = Read(product.target, positions(s.axes))
-    if len(s.body.args) != 2 or whole not in s.body.args or not isinstance(s.axes[-1], Axis):
-        return None
-    other = next((t for t in s.body.args if t != whole), None)
-    fits = isinstance(other, Read) and other.at == (Index(s.axes[-1].name),) and other.fill is None
-    return other if fits and isinstance(other, Read) else None
-
-
 def linear_form(c: Contract) -> tuple[Operand, Operand] | None:
-    """Rows and matrix where the product is `out[m..., n] = sum[k] rows[m..., k] * matrix[n, k]`, which torch calls linear."""
+    """Rows and matrix where torch calls the product linear: `out[m..., n] = sum[k] rows[m..., k] * matrix[n, k]`."""
     for rows, matrix in ((c.a, c.b), (c.b, c.a)):
         if len(matrix.labels) != 2 or len(c.k) != 1 or c.batch:
             continue
         n, k = matrix.labels
-        if (k,) == c.k and "..." not in matrix.labels and rows.labels == (*c.out.labels[:-1], k) and c.out.labels[-1] == n:
+        fits = rows.labels == (*c.out.labels[:-1], k) and c.out.labels[-1] == n
+        if fits and (k,) == c.k and "..." not in matrix.labels:
             return rows, matrix
     return None

@@ -84,8 +84,8 @@ class Values:
                 return self._read(e, point, eager=eager)
             case Apply(fn, args):
                 lazy = _lazy_arguments(fn, len(args))
-                built = Apply(fn, tuple(self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args)))
-                return self._intern(built, eager=eager, wish=wish)
+                built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
+                return self._intern(Apply(fn, tuple(built)), eager=eager, wish=wish)
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
             case _:

@@ -42,7 +42,7 @@ def overridden(operator: Operator) -> bool:
 def test_autograd_through_forward_is_backward(path: Path, batch: tuple[int, ...]) -> None:
     operator, variants = derived(path)
     if overridden(operator) or any(d.gradient is None for d in variants):
-        pytest.skip("another gradient is stated")
+        pytest.skip("not applicable: another gradient is stated")
     forward = torch_function("forward", [(d.variant, d.primal) for d in variants], operator)
     gradient = torch_function("gradient", [(d.variant, d.gradient) for d in variants], operator, masked=True)
     for d in variants:
@@ -54,7 +54,7 @@ def test_autograd_through_forward_is_backward(path: Path, batch: tuple[int, ...]
 def test_autograd_through_backward_is_second_order(path: Path, batch: tuple[int, ...]) -> None:
     operator, variants = derived(path)
     if any(d.second is None or d.primal.functions or d.primal.override.inputs for d in variants):
-        pytest.skip("another gradient is stated, or none")
+        pytest.skip("not applicable: another gradient is stated, or none")
     gradient = torch_function("gradient", [(d.variant, d.gradient) for d in variants], operator, masked=True)
     second = torch_function("second", [(d.variant, d.second) for d in variants], operator, masked=True)
     for d in variants:

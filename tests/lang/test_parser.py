@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opgen.diagnostics.model import Bag, Source, Span
+from opgen.lang.head import parse_head
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -26,7 +27,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.parser import parse_block, parse_expression, parse_head
+from opgen.lang.parser import parse_block, parse_expression
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.spec.formula import Formula
 

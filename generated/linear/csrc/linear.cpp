@@ -21,7 +21,7 @@ Tensor linear_forward_0(const Optional& input, const Optional& weight, const Opt
   call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
   call.begin();
   call.reserve("output");
-  call.set("output", call.linear("input", "weight", "bias", Element::scalar));
+  call.set("output", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   return call.result("output", Element::scalar);
 }
 
@@ -32,7 +32,7 @@ Tensor linear_forward_1(const Optional& input, const Optional& weight, const Opt
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.begin();
   call.reserve("output");
-  call.set("output", call.linear("input", "weight", nullptr, Element::scalar));
+  call.set("output", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   return call.result("output", Element::scalar);
 }
 

@@ -13,7 +13,7 @@ from opgen.plan.model import Contract, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text
 
 sys.path.insert(0, str(Path(__file__).parent))
-import plan_programs as make  # noqa: E402 (a module beside the tests)
+import plan_programs as make
 
 
 def nests(p: object) -> list[Nest]:

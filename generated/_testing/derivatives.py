@@ -113,7 +113,7 @@ class DerivativeChecks(Checks):
                 assert_same(found, wanted)
         for k, output in enumerate(self.smooth(case, *every)):
             value = (output * cotangent(output, k)).sum()
-            parts = torch.autograd.grad(value, [every[j] for j in leaves], allow_unused=True)
+            parts = torch.autograd.grad(value, [every[j] for j in leaves], allow_unused=True, retain_graph=True)
             assert len(parts) == len(leaves)
 
     def test_saved_tensors_can_be_packed(self, case: Case) -> None:

@@ -49,6 +49,7 @@ def cosine_similarity_backward(
     grad_x1 = grad_x2 = None
     dtype = grad_output.dtype
     grad_output, x1, x2 = upcast_all(grad_output, x1, x2)
+    norm_d, norm_d_2, sum_d = upcast_all(norm_d, norm_d_2, sum_d)
     n1 = torch.clamp(norm_d, min=eps)
     n2 = torch.clamp(norm_d_2, min=eps)
     grad_sum_d = grad_output / (n1 * n2)

@@ -89,7 +89,8 @@ def cross_entropy_backward(
     """The gradient of each input that needs one."""
     grad_input = grad_weight = None
     dtype = grad_output.dtype
-    grad_output, weight = upcast_all(grad_output, weight)
+    grad_output, weight, logp = upcast_all(grad_output, weight, logp)
+    sum_n_all, sum_n_all_2 = upcast_all(sum_n_all, sum_n_all_2)
     target = target.movedim(0, -1)
     keep = target != ignore_index
     if reduction == "mean":

@@ -1,5 +1,8 @@
 // The binding of generated operators to torch, on its stable ABI: checks arguments, finds sizes, allocates results,
 // runs the steps of a kernel plan and gives matrix products to torch. Generated files hold one function per plan.
+//
+// Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
+// as a torch without CUDA cannot load the second.
 #pragma once
 
 #include <torch/csrc/stable/library.h>
@@ -12,6 +15,9 @@
 #include <vector>
 
 #include "opgen_abi.h"
+#if defined(USE_CUDA)
+#include "opgen_cuda_host.h"
+#endif
 #include "opgen_describe.h"
 #include "opgen_step.h"
 
@@ -31,14 +37,29 @@ inline Tensor expand(const Tensor& tensor, const Sizes& sizes) {
   return dispatch<3>("aten::expand", "", {boxed(tensor), boxed(sizes), boxed(false)});
 }
 
+#if defined(USE_CUDA)
+using Step = OpgenCudaStep;
+
+// `like` is any tensor of the call.
+inline int run_step(const Step& step, OpgenCall& call, const Tensor& like) { return run_on_cuda(step, call, like); }
+#else
+using Step = OpgenStep;
+
 inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t, void*), void* body) {
   torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
 }
+inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
+  OpgenHost host{threads, {-1, 0, 0, 0, 0}};
+  const int status = step(call, host);
+  *call.bad_index = host.bad;
+  return status;
+}
+#endif
 
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
 class __attribute__((visibility("hidden"))) Call {
  public:
-  Call(const char* op, const OpgenStep* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
+  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
 
   // An argument that must be there.
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
@@ -71,6 +92,10 @@ class __attribute__((visibility("hidden"))) Call {
   void set_size(int dim, int64_t size) {
     if (size < 0) fail(op_, ": a size computed from the arguments is negative: ", size);
     dims_[dim] = size;
+  }
+  // A position of an extreme is asked for, along what has this size.
+  void some(const char* reduction, const char* along, int64_t size) const {
+    if (size == 0) fail(op_, ": ", reduction, "[", along, "] has no value, as ", along, " has size 0");
   }
   int64_t batch_count() const {
     int64_t count = 1;
@@ -115,13 +140,14 @@ class __attribute__((visibility("hidden"))) Call {
     call.reals = reals_.data();
     call.ints = ints_.data();
     call.dtype = dtype_of(scalar_);
-    OpgenHost host{threads, -1, 0, 0, 0};
-    const int status = steps_[step](call, host);
-    if (host.bad_tensor >= 0) {
-      fail(op_, ": index ", host.bad_index, " is out of range for axis ", host.bad_axis, " of ",
-           names_[host.bad_tensor], ", which has size ", host.bad_size);
+    OpgenBadIndex bad{-1, 0, 0, 0, 0};
+    call.bad_index = &bad;
+    const int status = run_step(steps_[step], call, first());
+    if (status == OPGEN_BAD_INDEX) {
+      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ", names_[bad.tensor],
+           ", which has size ", bad.size);
     }
-    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with code ", status);
+    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with ", status > 0 ? "CUDA error " : "code ", status);
   }
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
@@ -346,7 +372,7 @@ class __attribute__((visibility("hidden"))) Call {
   }
 
   const char* op_;
-  const OpgenStep* steps_;
+  const Step* steps_;
   Sizes dims_;
   std::vector<const char*> owners_;
   Sizes batch_;

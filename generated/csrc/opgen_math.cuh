@@ -18,6 +18,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "opgen_abi.h"
+
 #define OPGEN_DEVICE __device__ __forceinline__
 #define OPGEN_BOTH __host__ __device__ __forceinline__
 
@@ -85,10 +87,19 @@ OPGEN_DEVICE bool isfinite(T x) {
   return x - x == T(0);
 }
 
-// A position read from an integer tensor: reports and stops where it lies outside.
-OPGEN_DEVICE int64_t checked(int64_t index, int64_t size) {
-  if (index < 0 || index >= size) __assert_fail("0 <= index && index < size", __FILE__, __LINE__, "opgen");
-  return index;
+// A computed position along an axis of a tensor. The first that lies outside is reported, and any such is taken as 0;
+// without room for a report it is an assertion.
+OPGEN_DEVICE int64_t checked(int64_t index, int64_t size, OpgenBadIndex* bad, int tensor, int axis) {
+  if (index >= 0 && index < size) return index;
+  if (bad == nullptr) __assert_fail("0 <= index && index < size", __FILE__, __LINE__, "opgen");
+  using Word = unsigned long long;
+  const Word none = ~Word{0};
+  if (atomicCAS(reinterpret_cast<Word*>(&bad->tensor), none, static_cast<Word>(tensor)) == none) {
+    bad->axis = axis;
+    bad->index = index;
+    bad->size = size;
+  }
+  return 0;
 }
 
 // --- Trigonometry

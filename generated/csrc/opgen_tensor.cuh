@@ -176,6 +176,10 @@ class Arguments {
     const OpgenTensor& source = call.tensors[slots[i].number];
     Tensor<T> view;
     view.data = static_cast<T*>(source.data);
+    if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
+      view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
+      return view;
+    }
     const int64_t own = batch_rank(i);
     for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
@@ -197,6 +201,13 @@ class Arguments {
   int status() const { return rank > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
 
  private:
+  static bool empty(const OpgenTensor& source) {
+    for (int64_t d = 0; d < source.ndim; ++d) {
+      if (source.sizes[d] == 0) return true;
+    }
+    return false;
+  }
+
   bool flat(int i) const {
     const OpgenTensor& source = call.tensors[slots[i].number];
     if (source.data == nullptr) return true;

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import upcast, upcast_all
+from .._runtime.functions import upcast_all
 
 
 def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, Tensor]:
@@ -51,7 +51,7 @@ def huber_loss_backward(
     """The gradient of each input that needs one."""
     grad_input = grad_target = None
     dtype = grad_output.dtype
-    grad_output = upcast(grad_output)
+    grad_output, error = upcast_all(grad_output, error)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
         chosen = torch.where(torch.abs(error) <= delta, error, torch.sign(error) * delta)

@@ -50,7 +50,7 @@ def layer_norm_backward(
     """The gradient of each input that needs one."""
     grad_input = grad_weight = grad_bias = None
     dtype = grad_output.dtype
-    grad_output, input, weight = upcast_all(grad_output, input, weight)
+    grad_output, input, weight, mu, rstd = upcast_all(grad_output, input, weight, mu, rstd)
     if needs_input_grad[0] or needs_input_grad[1]:
         difference = input - mu.unsqueeze(-1)
     D = grad_output.shape[-1]

@@ -19,14 +19,16 @@ from .._runtime.functions import upcast, upcast_all
 
 def log_softmax_forward(input: Tensor) -> Tensor:
     """The value."""
-    output = input.log_softmax(-1)
+    dtype = input.dtype
+    input = upcast(input)
+    output = input.log_softmax(-1).to(dtype)
     return output
 
 
 def log_softmax_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
-    grad_output = upcast(grad_output)
+    grad_output, output = upcast_all(grad_output, output)
     sum_grad_output = grad_output.sum(-1)
     grad_input = grad_output - torch.exp(output) * sum_grad_output.unsqueeze(-1)
     grad_input = grad_input.to(dtype)

@@ -39,7 +39,7 @@ def rms_norm_backward(
     """The gradient of each input that needs one."""
     grad_input = grad_weight = None
     dtype = grad_output.dtype
-    grad_output, input, weight = upcast_all(grad_output, input, weight)
+    grad_output, input, weight, rstd = upcast_all(grad_output, input, weight, rstd)
     D = grad_output.shape[-1]
     if needs_input_grad[0]:
         if weight is not None:

@@ -19,14 +19,16 @@ from .._runtime.functions import upcast, upcast_all
 
 def softmax_forward(input: Tensor) -> Tensor:
     """The value."""
-    output = input.softmax(-1)
+    dtype = input.dtype
+    input = upcast(input)
+    output = input.softmax(-1).to(dtype)
     return output
 
 
 def softmax_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
-    grad_output = upcast(grad_output)
+    grad_output, output = upcast_all(grad_output, output)
     dot_output = (grad_output * output).sum(-1)
     grad_input = output * (grad_output - dot_output.unsqueeze(-1))
     grad_input = grad_input.to(dtype)

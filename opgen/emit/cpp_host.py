@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cpp_layout import LIMIT, block, laid_out
+from opgen.emit.cpp_layout import block, laid_out
+from opgen.emit.cuda_layout import LIMIT
 from opgen.emit.cuda_scope import RESERVED
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.signature import is_computed

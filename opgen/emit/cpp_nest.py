@@ -240,9 +240,10 @@ class NestCode:
 
     def _accesses(self, expressions: tuple[Scalar, ...]) -> list[Access]:
         found: dict[int, Access] = {}
+        local = self._local_names()
         for e in expressions:
             for r in walk(e):
-                if isinstance(r, Read) and r.tensor not in self._local_names():
+                if isinstance(r, Read) and r.tensor not in local:
                     access = self.scope.find(r.tensor, r.at)
                     assert access is not None
                     if r.fill is None:
@@ -250,7 +251,7 @@ class NestCode:
         return [found[k] for k in sorted(found)]
 
     def _local_names(self) -> set[str]:
-        return {x.name for p in self.nest.passes for x in (*p.lets, *p.folds)}
+        return {x.name for p in self.nest.passes for x in p.named}
 
     def _written(self, s: Store) -> Access:
         access = self.scope.find(s.buffer, s.at, write=True)
@@ -295,7 +296,7 @@ class NestCode:
 
     def _kind(self, e: Scalar) -> Kind:
         """The kind of a folded value; its text is thrown away."""
-        lets = {x.name: x.kind for p in self.nest.passes for x in (*p.lets, *p.folds)}
+        lets = {x.name: x.kind for p in self.nest.passes for x in p.named}
         kept = dict(self.scope.locals)
         self.scope.locals.update({n: (n, k) for n, k in lets.items() if n not in self.scope.locals})
         indices = dict(self.scope.indices)

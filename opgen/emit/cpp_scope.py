@@ -60,13 +60,15 @@ class CpuScope:
     current: str = "run"  # where the accesses stand now
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
+    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
 
     def fresh(self, wish: str) -> str:
-        name, number = wish, 2
+        name, number = wish, self._next.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
         self._taken.add(name)
+        self._next[wish] = number
         return name
 
     @property
@@ -88,7 +90,7 @@ class CpuScope:
 
     def collect(self, nest: Nest) -> None:
         """Find every access of a nest, reads in order of appearance, then stores."""
-        own = {x.name for p in nest.passes for x in (*p.lets, *p.folds)}
+        own = {x.name for p in nest.passes for x in p.named}
         for p in nest.passes:
             for e in pass_scalars(p):
                 for r in walk(e):
@@ -157,13 +159,13 @@ class CpuScope:
         if access.plain and r.fill is None:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
-        computed = [k for k, p in enumerate(r.at) if not isinstance(p, Batch | Index)]
+        computed = {k: p for k, p in enumerate(r.at) if not isinstance(p, Batch | Index)}
         if r.fill is None and len(computed) == 1:
-            return self._pick(r, computed[0], offset)
+            return self._pick(r, next(iter(computed)), offset)
         guards: list[str] = []
         for k, p in enumerate(r.at):
             if k in computed:
-                offset += f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
+                offset += f" + {self.printer.at(computed[k], NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
             if not isinstance(p, Batch) and (r.fill is not None or k in computed):
                 guards.append(self._guard(r, k, p))
         value = f"rt::load({self.tensor(r.tensor)}, {offset})"

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
+from opgen.emit.wide import is_wide, pieces
 from opgen.ir.program import Kind, Loop
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, children, substitute, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
@@ -102,22 +103,41 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, and the definitions of its parts."""
     lines: list[str] = []
     room = _ROOM - around
-    while len(scope.print(value)) > room:
+    text = scope.printer.text(value)
+    while len(text.text) > room:
+        wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        if wide is not None:
+            value = substitute(value, {wide: _in_pieces(scope, wide, lines)})
+            text = scope.printer.text(value)
+            continue
         part = _longest_part(scope, value, room)
         choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
         if part is None and choice is None:
             break
-        name = scope.fresh("part")
         if part is not None:
-            inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
-            lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
-            scope.locals[name] = (name, text.kind)
-            value = substitute(value, {part: Read(name, ())})
+            value = substitute(value, {part: _defined(scope, part, lines)})
         else:
             assert choice is not None
+            name = scope.fresh("part")
             lines += _chosen(scope, choice, name)
             value = substitute(value, {choice: Read(name, ())})
-    return lines, scope.printer.text(value)
+        text = scope.printer.text(value)
+    return lines, text
+
+
+def _defined(scope: Scope, part: Scalar, lines: list[str]) -> Scalar:
+    """A part as a local of its own."""
+    name = scope.fresh("part")
+    inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
+    lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
+    scope.locals[name] = (name, text.kind)
+    return Read(name, ())
+
+
+def _in_pieces(scope: Scope, wide: Scalar, lines: list[str]) -> Scalar:
+    """A sum or product of very many operands as one of locals."""
+    assert isinstance(wide, Apply)
+    return Apply(wide.fn, tuple(_defined(scope, e, lines) for e in pieces(wide)))
 
 
 def _is_choice(e: Scalar) -> bool:

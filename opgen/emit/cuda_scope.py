@@ -65,14 +65,16 @@ class Scope:
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     packed: dict[str, str] | None = None
+    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED))
 
     def fresh(self, wish: str) -> str:
         """The wish, or the wish with the first free number."""
-        name, number = wish, 2
+        name, number = wish, self._next.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
         self._taken.add(name)
+        self._next[wish] = number
         return name
 
     @property

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from opgen.emit.cuda_scope import value_type
 from opgen.emit.printer import Printer, Text
+from opgen.emit.wide import is_wide, pieces
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, rebuild, walk
 
@@ -33,29 +34,48 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
     lines: list[str] = []
     room = ROOM - around
-    while len(scope.printer(value)) > room:
+    text = scope.printer.text(value)
+    while len(text.text) > room:
+        wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        if wide is not None:
+            value = _replaced(value, wide, _in_pieces(scope, wide, lines))
+            text = scope.printer.text(value)
+            continue
         part = _longest_part(scope, value, room)
         choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
         if part is None and choice is None:
             break
-        name = scope.fresh("part")
         if part is not None:
-            inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
-            lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
-            scope.locals[name] = (name, text.kind)
-            value = _replaced(value, part, name)
+            value = _replaced(value, part, _defined(scope, part, lines))
         else:
             assert choice is not None
+            name = scope.fresh("part")
             lines += _chosen(scope, choice, name)
-            value = _replaced(value, choice, name)
-    return lines, scope.printer.text(value)
+            value = _replaced(value, choice, Read(name, ()))
+        text = scope.printer.text(value)
+    return lines, text
 
 
-def _replaced(e: Scalar, part: Scalar, name: str) -> Scalar:
+def _defined(scope: Scope, part: Scalar, lines: list[str]) -> Scalar:
+    """A part as a local of its own."""
+    name = scope.fresh("part")
+    inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
+    lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
+    scope.locals[name] = (name, text.kind)
+    return Read(name, ())
+
+
+def _in_pieces(scope: Scope, wide: Scalar, lines: list[str]) -> Scalar:
+    """A sum or product of very many operands as one of locals."""
+    assert isinstance(wide, Apply)
+    return Apply(wide.fn, tuple(_defined(scope, e, lines) for e in pieces(wide)))
+
+
+def _replaced(e: Scalar, part: Scalar, by: Scalar) -> Scalar:
     """A value with a local in place of one of its parts; what an access reads from stays as it is."""
     if e == part:
-        return Read(name, ())
-    return e if isinstance(e, Read) else rebuild(e, lambda a: _replaced(a, part, name))
+        return by
+    return e if isinstance(e, Read) else rebuild(e, lambda a: _replaced(a, part, by))
 
 
 def _is_choice(e: Scalar) -> bool:

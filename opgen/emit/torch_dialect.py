@@ -134,6 +134,9 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
     def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
         texts = tuple(p.text(a) for a in args)
         kind = result_kind(row, texts)
+        if row.orders:
+            rest = _promoted(texts[row.orders :], Kind.FLOAT, as_float, mixes=False)
+            return p.call(row, (*texts[: row.orders], *(as_tensor(t) for t in rest)))
         if kind is not Kind.INT:
             texts = _promoted(texts, Kind.FLOAT, as_float, mixes=False)
         if row.variadic:  # commutative: numbers last, joined first
@@ -149,7 +152,7 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
 
 
 # Rows whose plain spelling takes Python numbers after the first argument.
-_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp", "polygamma")
+_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp")
 
 
 def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:

@@ -71,9 +71,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
     steps = _live(scope.steps, tuple(n for _, n in returns))
-    floats = tuple(
-        t.name for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name in scope.read
-    )
+    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.name in scope.read)
     return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
 
 
@@ -217,6 +215,8 @@ def needs_upcast(p: Program) -> bool:
         if s.kind is not Kind.FLOAT:
             continue
         if isinstance(s, Scatter):
+            return True
+        if isinstance(s, Compute) and s.op not in (None, "sum", "max", "min"):
             return True
         product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
         roundings += max(0, _roundings(s.body) - 1) if product else _roundings(s.body)

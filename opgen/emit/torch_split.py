@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from opgen.emit.torch_prepare import described, kind_of, statement
 from opgen.emit.torch_scope import Scope
+from opgen.emit.wide import has_wide, tree
 from opgen.ir.program import Compute, Kind, Scatter, Statement
-from opgen.ir.scalar import Apply, Read, Scalar, transform, walk
+from opgen.ir.scalar import Apply, Read, Scalar, walk
 from opgen.ir.text import scalar as as_text
 
 _SHORTEST = 10  # naming less saves nothing
-_MANY = 16  # operands of one sum or product
 
 
 def largest_part(scope: Scope, s: Statement) -> Compute | None:
@@ -61,17 +61,8 @@ def nested(s: Statement) -> Statement:
 
 
 def balanced(s: Statement) -> Statement:
-    """A sum of very many terms as a tree of short ones, which takes as many lines but not their square in time."""
-    if isinstance(s, Compute) and any(isinstance(n, Apply) and len(n.args) > _MANY for n in walk(s.body)):
-        return replace(s, body=transform(s.body, _tree))
-    return s
-
-
-def _tree(e: Scalar) -> Scalar:
-    if not isinstance(e, Apply) or e.fn not in ("add", "mul") or len(e.args) <= _MANY:
-        return e
-    half = (len(e.args) + 1) // 2
-    return Apply(e.fn, (_tree(Apply(e.fn, e.args[:half])), _tree(Apply(e.fn, e.args[half:]))))
+    """The statement with sums of very many terms as trees."""
+    return replace(s, body=tree(s.body)) if isinstance(s, Compute) and has_wide(s.body) else s
 
 
 def _has_read(e: Scalar) -> bool:

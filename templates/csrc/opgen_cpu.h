@@ -294,10 +294,10 @@ OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
 inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
   if (index >= 0 && index < size) return true;
   int64_t none = -1;
-  if (__atomic_compare_exchange_n(&host.bad_tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    host.bad_axis = axis;
-    host.bad_index = index;
-    host.bad_size = size;
+  if (__atomic_compare_exchange_n(&host.bad.tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    host.bad.axis = axis;
+    host.bad.index = index;
+    host.bad.size = size;
   }
   return false;
 }
@@ -308,7 +308,7 @@ inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t numb
 }
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 
-inline int status(const OpgenHost& host) { return host.bad_tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
+inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
 
 }  // namespace OPGEN_ISA
 }  // namespace rt

@@ -4,15 +4,10 @@
 
 #include "opgen_abi.h"
 
-enum { OPGEN_BAD_INDEX = -4 };
-
 // What the host lends a CPU kernel besides the call: threads, and a place to report a position out of range.
 struct OpgenHost {
   void (*parallel)(int64_t count, int64_t grain, void (*range)(int64_t begin, int64_t end, void* body), void* body);
-  int64_t bad_tensor;  // number of the tensor in the call, -1 while all is well
-  int64_t bad_axis;
-  int64_t bad_index;
-  int64_t bad_size;
+  OpgenBadIndex bad;
 };
 
 typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
@@ -23,7 +18,15 @@ typedef int (*OpgenStep)(const OpgenCall&, OpgenHost&);
 // In a kernel file: the table of its steps.
 #define OPGEN_STEPS(op) extern "C" const OpgenStep OPGEN_JOIN(op##_steps, OPGEN_ISA)[]
 
-// In a binding: the tables, and the one to use. A table that was not compiled is not mentioned.
+// In a binding: the tables, and the one to use. A table that was not compiled is not mentioned. With USE_CUDA the
+// binding is that of the CUDA kernels, and there is one table.
+#if defined(USE_CUDA)
+
+#define OPGEN_DECLARE_STEPS(op) extern "C" const OpgenCudaStep op##_cuda_steps[]
+#define OPGEN_CHOOSE_STEPS(op) (op##_cuda_steps)
+
+#else
+
 #define OPGEN_DECLARE_STEPS(op)                     \
   extern "C" const OpgenStep op##_steps_baseline[]; \
   extern "C" const OpgenStep op##_steps_avx2[];     \
@@ -49,3 +52,5 @@ static inline bool opgen_has_avx512() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 #endif
+
+#endif  // USE_CUDA

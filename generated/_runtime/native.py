@@ -2,13 +2,15 @@
 """Compiled kernels: loading them, and choosing between them and the formulas in plain torch.
 
 A compiled library registers `opgen_native::<op>_forward` and `<op>_backward`, which take what the dispatcher ops
-`opgen::<op>` and `<op>_backward` take. Nothing here needs one: without it, everything runs in plain torch.
+`opgen::<op>` and `<op>_backward` take; a second one, loaded where there is a CUDA device, gives them kernels for it.
+Nothing here needs one: without it, everything runs in plain torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +64,22 @@ def calls(backend: str) -> int:
 def add(op: str, which: str, made: Any) -> None:
     """Make an op known, and load its compiled library if one lies beside its package."""
     _ops[op, which] = made
-    library = Path(__file__).parent.parent / op / "_native.so"
-    if which == "forward" and library.exists() and not made.is_copy:
-        torch.ops.load_library(str(library))
+    if which == "forward" and not made.is_copy:
+        _load(Path(__file__).parent.parent / op)
     _refresh(op, which)
+
+
+def _load(package: Path) -> None:
+    library, on_cuda = package / "_native.so", package / "_native_cuda.so"
+    if library.exists():
+        torch.ops.load_library(str(library))
+        if on_cuda.exists() and _has_cuda():
+            torch.ops.load_library(str(on_cuda))
+
+
+@cache
+def _has_cuda() -> bool:
+    return torch.cuda.is_available()
 
 
 def entry(op: str) -> Any:
@@ -93,8 +107,18 @@ def _refresh(op: str, which: str) -> None:
         made.devices = ("cpu", "cuda") if chosen == "native" else ()
     else:
         made.native, made.devices = _counted(compiled), _devices(op, which)
+        if chosen == "native" and made.devices != ("cpu", "cuda"):
+            made.native, made.devices = _only(op, made.native, made.devices, made.probe), ("cpu", "cuda")
     if which == "forward" and op in _functions:
-        _functions[op].backend = "torch" if compiled is None else "native"  # type: ignore[attr-defined]
+        _functions[op].backend = _described(op, compiled)  # type: ignore[attr-defined]
+
+
+def _described(op: str, compiled: Callable[..., Any] | None) -> str:
+    """`torch`, `native`, or where compiled kernels run if there is a device on which they do not."""
+    if compiled is None:
+        return "torch"
+    devices = _devices(op, "forward")
+    return f"native on {devices[0]}" if len(devices) == 1 and _has_cuda() else "native"
 
 
 def _devices(op: str, which: str) -> tuple[str, ...]:
@@ -106,6 +130,18 @@ def _devices(op: str, which: str) -> tuple[str, ...]:
 def _counted(compiled: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         CALLS["native"] += 1
+        return compiled(*args)
+
+    return call
+
+
+def _only(op: str, compiled: Callable[..., Any], devices: tuple[str, ...], probe: int) -> Callable[..., Any]:
+    """A kernel that refuses tensors elsewhere, where nothing else may run."""
+
+    def call(*args: Any) -> Any:
+        device = args[probe].device.type
+        if device not in devices:
+            raise RuntimeError(f"{op}: no compiled kernel for {device} is loaded; run `opgen compile` there")
         return compiled(*args)
 
     return call

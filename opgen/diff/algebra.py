@@ -31,11 +31,13 @@ _FLAT = 8  # so many terms to take away are summed first: a chain of differences
 
 def literal(value: int | Fraction) -> Lit:
     """A literal that is an int where it can be."""
+    if type(value) is int:
+        return Lit(value)
     exact = Fraction(value)
     return Lit(exact.numerator) if exact.denominator == 1 else Lit(exact)
 
 
-def is_decimal(value: Fraction) -> bool:
+def is_decimal(value: int | Fraction) -> bool:
     """Whether a fraction has a finite decimal expansion (printed as such)."""
     rest = value.denominator
     for p in (2, 5):
@@ -83,24 +85,25 @@ def total(terms: Iterable[Scalar]) -> Scalar:
     return result
 
 
-def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> Fraction:
+def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> int | Fraction:
     """Sort one factor's own factors into numerator and denominator; returns its coefficient."""
     match factor:
         case Lit(value) if is_number(factor):
-            return Fraction(value)
+            return value
         case Apply("neg", (arg,)):
             return -split_factors(arg, top, bottom)
         case Apply("mul", args):
-            coefficient = Fraction(1)
+            coefficient: int | Fraction = 1
             for a in args:
                 coefficient *= split_factors(a, top, bottom)
             return coefficient
         case Apply("div", (a, b)) if b != ZERO:
             coefficient = split_factors(a, top, bottom)
-            return coefficient / split_factors(b, bottom, top)
+            below = split_factors(b, bottom, top)
+            return coefficient if below == 1 else Fraction(coefficient) / below
         case _:
             top.append(factor)
-            return Fraction(1)
+            return 1
 
 
 def _selecting(top: list[Scalar]) -> int | None:
@@ -119,7 +122,7 @@ def product(*factors: Scalar) -> Scalar:
     """The product; branches that are zero stay zero whatever the other factors are."""
     top: list[Scalar] = []
     bottom: list[Scalar] = []
-    coefficient = Fraction(1)
+    coefficient: int | Fraction = 1
     for f in factors:
         coefficient *= split_factors(f, top, bottom)
         if coefficient == 0:
@@ -136,16 +139,20 @@ def product(*factors: Scalar) -> Scalar:
     return where(condition, taken, other)
 
 
-def quotient(coefficient: Fraction, top: list[Scalar], bottom: list[Scalar]) -> Scalar:
+def quotient(coefficient: int | Fraction, top: list[Scalar], bottom: list[Scalar]) -> Scalar:
     """`coefficient*top/bottom` with common factors cancelled and the coefficient where it reads best."""
     for f in list(bottom):
         if f in top:
             top.remove(f)
             bottom.remove(f)
-    sign, size = (-1 if coefficient < 0 else 1), abs(coefficient)
-    upper, lower = (size, Fraction(1)) if is_decimal(size) else (Fraction(size.numerator), Fraction(size.denominator))
+    sign = -1 if coefficient < 0 else 1
+    size = sign * coefficient
+    upper: int | Fraction = size
+    lower = 1
+    if not is_decimal(size):
+        upper, lower = size.numerator, size.denominator
     if upper.denominator > 1 and upper.numerator == 1 and not top:
-        upper, lower = Fraction(1), 1 / upper
+        upper, lower = 1, upper.denominator
     if sign < 0 and upper != 1:
         sign, upper = 1, -upper
     numerator = _powers([literal(upper), *top])

@@ -12,7 +12,7 @@ from functools import lru_cache
 from opgen.diff.algebra import product, total
 from opgen.diff.symbolic import differentiate
 from opgen.ir.program import Function
-from opgen.ir.scalar import ONE, Apply, Lit, Read, Scalar, children, substitute
+from opgen.ir.scalar import ONE, Apply, Dim, Lit, Param, Read, Scalar, children, substitute
 
 _REMEMBERED = 4096
 
@@ -65,6 +65,9 @@ def _terms(body: Scalar) -> Iterator[tuple[int, Scalar]]:
 def _of_term(body: Scalar, wrt: tuple[Read, ...], functions: Sequence[Function]) -> tuple[Scalar, ...]:
     if not wrt or isinstance(body, Read):
         return tuple(ONE for _ in wrt)
+    factors = _plain_factors(body)
+    if factors is not None:
+        return tuple(product(*(f for f in factors if f != r)) for r in wrt)
     into: dict[Scalar, Scalar] = {}
     out: dict[Scalar, Scalar] = {}
     for k, r in enumerate(value_reads(body)):
@@ -73,6 +76,15 @@ def _of_term(body: Scalar, wrt: tuple[Read, ...], functions: Sequence[Function])
     holes = tuple(_hole(into[r]) for r in wrt)
     found = _remembered(substitute(body, into), holes, tuple(functions))
     return tuple(substitute(p, out) for p in found)
+
+
+def _plain_factors(body: Scalar) -> tuple[Scalar, ...] | None:
+    """The factors of a product of different accesses and numbers: nothing that sympy would be needed for."""
+    match body:
+        case Apply("mul", args) if all(isinstance(a, Read | Param | Dim | Lit) for a in args):
+            return args if len(dict.fromkeys(args)) == len(args) else None
+        case _:
+            return None
 
 
 def _hole(e: Scalar) -> Read:

@@ -24,7 +24,7 @@ from opgen.ir.program import (
     statement_reads,
     statement_scalars,
 )
-from opgen.ir.scalar import BATCH, ONE, Batch, Cast, Dim, Index, Param, Position, Read, Scalar, mul, walk
+from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Index, Param, Position, Read, Scalar, casts_of, mentions, mul, walk
 
 
 class Names:
@@ -80,21 +80,6 @@ def count(loops: Sequence[Loop]) -> Scalar:
     return mul(*(extent(a) for a in loops)) if loops else ONE
 
 
-def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
-    """The indices an expression depends on, and whether it depends on the batch."""
-    indices: list[str] = []
-    batch = False
-    for node in walk(e):
-        match node:
-            case Index(name):
-                indices.append(name)
-            case Read(at=at):
-                batch = batch or BATCH in at
-            case _:
-                pass
-    return frozenset(indices), batch
-
-
 def loops_of(e: Scalar, loops: Sequence[Loop]) -> tuple[Loop, ...]:
     """Those of the loops that an expression depends on, in order."""
     indices, batch = mentions(e)
@@ -114,7 +99,7 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
 
 def tensors_of(s: Statement) -> tuple[str, ...]:
     """The tensors a statement mentions: those it reads, and those whose dtype it rounds to."""
-    casts = [n.like for e in statement_scalars(s) for n in walk(e) if isinstance(n, Cast)]
+    casts = [like for e in statement_scalars(s) for like in casts_of(e)]
     return (*(r.tensor for r in statement_reads(s)), *casts)
 
 

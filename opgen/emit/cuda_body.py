@@ -106,21 +106,18 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     text = scope.printer.text(value)
     while len(text.text) > room:
         wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        part = None if wide else _longest_part(scope, value, room)
+        choice = None if wide or part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
         if wide is not None:
             value = substitute(value, {wide: _in_pieces(scope, wide, lines)})
-            text = scope.printer.text(value)
-            continue
-        part = _longest_part(scope, value, room)
-        choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
-        if part is None and choice is None:
-            break
-        if part is not None:
+        elif part is not None:
             value = substitute(value, {part: _defined(scope, part, lines)})
-        else:
-            assert choice is not None
+        elif choice is not None:
             name = scope.fresh("part")
             lines += _chosen(scope, choice, name)
             value = substitute(value, {choice: Read(name, ())})
+        else:
+            break
         text = scope.printer.text(value)
     return lines, text
 
@@ -263,10 +260,9 @@ def is_flat(nest: Nest) -> bool:
             return e.at == here and e.fill is None
         return not isinstance(e, Index)
 
-    stores = [s for p in nest.passes for s in p.stores]
     inside = {id(p) for e in _values(nest) for r in walk(e) if isinstance(r, Read) and r.at == here for p in r.at}
     nodes = (n for e in _values(nest) for n in walk(e) if id(n) not in inside)
-    return bool(here) and all(map(fits, nodes)) and all(s.at == here for s in stores)
+    return bool(here) and all(map(fits, nodes)) and all(s.at == here for p in nest.passes for s in p.stores)
 
 
 def map_lines(scope: Scope, nest: Nest) -> list[str]:
@@ -381,22 +377,20 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     types = {f.name: _accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
     body += [line for f in looped.folds for line in _add(scope, f, f"folds->{names[f.name]}", looped.loops)]
-    fold = needed([*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")])
-    fold = decoded(scope, nest.outer, "point", fold)
+    body = [*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")]
+    fold = decoded(scope, nest.outer, "point", needed(body))
     scope.leave(inner_before, looped.loops)
     finish = [*prefix, *(line for p in nest.passes[:at] for line in _stores(scope, p))]
     finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
-    for p in nest.passes[at + 1 :]:
-        finish += [*let_lines(scope, p.lets), *_stores(scope, p)]
-    finish = needed(finish)
-    finish = decoded(scope, nest.outer, "point", finish)
+    finish += [line for p in nest.passes[at + 1 :] for line in (*let_lines(scope, p.lets), *_stores(scope, p))]
+    finish = decoded(scope, nest.outer, "point", needed(finish))
     scope.leave(before, nest.outer)
     indices = f"{_index('point', fold)}, {_index('inner', fold)}"
-    merge = [f"{n}.merge(other.{n});" for n in names.values()]
     fields = [f"{types[f.name]} {names[f.name]};" for f in looped.folds]
+    merge = function("OPGEN_DEVICE void merge(const Folds& other)", [f"{n}.merge(other.{n});" for n in names.values()])
     return [
         "struct Folds {",
-        *indented([*fields, *function("OPGEN_DEVICE void merge(const Folds& other)", merge)]),
+        *indented([*fields, *merge]),
         "};",
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
         *function(f"OPGEN_DEVICE void finish({_index('point', finish)}, const Folds& folds) const", finish),

@@ -37,21 +37,18 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     text = scope.printer.text(value)
     while len(text.text) > room:
         wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        part = None if wide else _longest_part(scope, value, room)
+        choice = None if wide or part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
         if wide is not None:
             value = _replaced(value, wide, _in_pieces(scope, wide, lines))
-            text = scope.printer.text(value)
-            continue
-        part = _longest_part(scope, value, room)
-        choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
-        if part is None and choice is None:
-            break
-        if part is not None:
+        elif part is not None:
             value = _replaced(value, part, _defined(scope, part, lines))
-        else:
-            assert choice is not None
+        elif choice is not None:
             name = scope.fresh("part")
             lines += _chosen(scope, choice, name)
             value = _replaced(value, choice, Read(name, ()))
+        else:
+            break
         text = scope.printer.text(value)
     return lines, text
 

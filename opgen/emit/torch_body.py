@@ -31,10 +31,14 @@ class Body:
     def leaf(self, leaf: Leaf) -> Text:
         match leaf:
             case Read():
-                value = access(self.scope, leaf, self.space)
-                self.seen.update(dict.fromkeys(value.loops))
-                self.batch |= value.batch
-                return aligned(value, self.space).text
+                known = self.scope.accessed.get((leaf, self.space))
+                if known is None:
+                    value = access(self.scope, leaf, self.space)
+                    known = replace(value, text=aligned(value, self.space).text)
+                    self.scope.accessed[leaf, self.space] = known
+                self.seen.update(dict.fromkeys(known.loops))
+                self.batch |= known.batch
+                return known.text
             case Index(name):
                 axis = next(a for a in self.space if isinstance(a, Axis) and a.name == name)
                 self.seen[axis] = None

@@ -94,8 +94,9 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 
 def _emit(scope: Scope, s: Statement, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
-    s = balanced(s)
     value = _value(scope, s)
+    if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
+        s, value = tree, _value(scope, tree)
     while len(value.text.text) + len(name) + 3 > WIDTH:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))
         if part is None or (part.body == s.body and _contracted(value)):
@@ -149,6 +150,8 @@ def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
     else:
         local = name
         scope.assign(local, known)
+    if s.target in scope.stored:  # a part that was named before a statement of that name came
+        scope.accessed.clear()
     scope.stored[s.target] = Stored(local, s.shape, axes, s.kind, value.batch, value.view)
 
 

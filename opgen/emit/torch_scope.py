@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
-from opgen.emit.torch_values import Stored, batch_first, moved_in
+from opgen.emit.torch_values import Stored, Value, batch_first, moved_in
 from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Batch, Dim, Param, Read, Scalar, mentions
 
 # The functions of the runtime that lines may call.
 RUNTIME = (
@@ -69,6 +69,7 @@ class Scope:
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
     tables: Dialect | None = None
+    accessed: dict[tuple[Read, tuple[Loop, ...]], Value] = field(default_factory=dict)  # aligned to a space
 
     def __post_init__(self) -> None:
         p = self.program
@@ -258,14 +259,5 @@ def batch_leading(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
 
 def loops_of(e: Scalar, space: tuple[Loop, ...]) -> tuple[Loop, ...]:
     """The loops of a space that an expression mentions, in the order of the space."""
-    found: dict[Loop, None] = {}
-    by_name = {a.name: a for a in space if isinstance(a, Axis)}
-    for node in walk(e):
-        match node:
-            case Index(name):
-                found[by_name[name]] = None
-            case Read(at=at):
-                found.update(dict.fromkeys(p for p in at if isinstance(p, Batch)))
-            case _:
-                pass
-    return tuple(loop for loop in space if loop in found)
+    indices, batch = mentions(e)
+    return tuple(loop for loop in space if (batch if isinstance(loop, Batch) else loop.name in indices))

@@ -62,7 +62,8 @@ class _State:
 
 def module_name(s: Surface) -> str:
     """The class name: the spec's, or that of the operator in CamelCase."""
-    return str(s.spec.module.name) if s.spec.module is not None else camel(s.name)
+    module = s.spec.module
+    return str(module.name) if module is not None and module.name is not None else camel(s.name)
 
 
 def module_view(s: Surface) -> ModuleView:

@@ -1,9 +1,10 @@
 """Scalar expressions: the bodies of statements and the positions of accesses.
 
-Frozen trees of five leaves and two inner nodes; a node knows its hash, since passes look nodes up all the time. A tensor access is a leaf whose positions are scalar expressions
-themselves. Function names are rows of `opgen.ir.functions`; arithmetic is in the same table (`add`, `mul`, … `where`).
-The builders at the end fold only what is exact for every operand (`x + 0`, `x * 1`, `-(-x)`, constants of exact
-arithmetic), so that what a user wrote is what gets printed.
+Frozen trees of five leaves and two inner nodes; a node knows its hash, since passes look nodes up all the time. A
+tensor access is a leaf whose positions are scalar expressions themselves. Function names are rows of
+`opgen.ir.functions`; arithmetic is in the same table (`add`, `mul`, … `where`). The builders at the end fold only what
+is exact for every operand (`x + 0`, `x * 1`, `-(-x)`, constants of exact arithmetic), so that what a user wrote is what
+gets printed.
 
 `where` is lazy: printers and the interpreter evaluate only the branch that is taken.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from operator import is_
 
 
@@ -103,8 +105,9 @@ class Apply:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        same = isinstance(other, Apply) and self._hash == other._hash
-        return same and self.fn == other.fn and self.args == other.args
+        if not isinstance(other, Apply) or self._hash != other._hash:
+            return False
+        return self.fn == other.fn and self.args == other.args
 
     def __hash__(self) -> int:
         return self._hash
@@ -120,6 +123,8 @@ class Cast:
 
 Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
 Position = Scalar | Batch
+
+_REMEMBERED = 1 << 16  # answers about expressions, which passes ask for again and again
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
 _MINUS_ONE = Lit(-1)
@@ -166,9 +171,26 @@ def walk(e: Scalar) -> Iterator[Scalar]:
             stack.extend(children(node)[::-1])
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
+    """The indices an expression depends on, and whether it depends on the batch."""
+    if isinstance(e, Index):
+        return frozenset((e.name,)), False
+    own = isinstance(e, Read) and BATCH in e.at
+    inner = [mentions(a) for a in children(e)]
+    return frozenset().union(*(names for names, _ in inner)), own or any(batch for _, batch in inner)
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def reads(e: Scalar) -> tuple[Read, ...]:
     """The distinct accesses in order of first appearance, those nested in positions included."""
     return tuple(dict.fromkeys(n for n in walk(e) if isinstance(n, Read)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def casts_of(e: Scalar) -> tuple[str, ...]:
+    """The tensors to whose dtype parts of an expression are rounded."""
+    return tuple(n.like for n in walk(e) if isinstance(n, Cast))
 
 
 def substitute(e: Scalar, mapping: dict[Scalar, Scalar]) -> Scalar:

@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from opgen.diff.algebra import negated, product, quotient, split_factors, total
-from opgen.ir.scalar import Apply, Lit, Param, Scalar, is_number, substitute, walk
+from opgen.ir.scalar import Apply, Lit, Param, Scalar, children, is_number, substitute
 
 Binding = dict[Scalar, Scalar]
 
 _SUMS = ("add", "sub")
 _PRODUCTS = ("mul", "div")
+_PLAIN = (*_SUMS, *_PRODUCTS, "neg")
+_ARITHMETIC = (*_PLAIN, "pow")
 _MANY = 12  # operands of a sum or product that is still searched
 
 
+@lru_cache(maxsize=1 << 16)
 def functions_in(e: Scalar) -> frozenset[str]:
     """The functions a scalar calls, arithmetic aside."""
-    plain = (*_SUMS, *_PRODUCTS, "neg")
-    return frozenset(n.fn for n in walk(e) if isinstance(n, Apply) and n.fn not in plain)
+    return functions_at_root(e).union(*(functions_in(a) for a in children(e)))
+
+
+@lru_cache(maxsize=1 << 16)
+def functions_at_root(e: Scalar) -> frozenset[str]:
+    """The functions a scalar is a sum, product or power of: those that a pattern has there, it must have too."""
+    if not isinstance(e, Apply):
+        return frozenset()
+    inner = [functions_at_root(a) for a in e.args] if e.fn in _ARITHMETIC else []
+    return frozenset(() if e.fn in _PLAIN else (e.fn,)).union(*inner)
 
 
 def rewrite(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | None:
@@ -57,7 +69,7 @@ def _rewrite_sum(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | No
     if not (isinstance(e, Apply) and e.fn in _SUMS):
         return None
     wanted, terms = terms_of(pattern), terms_of(e)
-    if not len(wanted) <= len(terms) <= _MANY:
+    if not len(wanted) <= len(terms) <= _MANY or _numbers(wanted) > _numbers(terms):
         return None
     for sign in (1, -1):
         mine = terms if sign > 0 else [_negate(t) for t in terms]
@@ -66,6 +78,10 @@ def _rewrite_sum(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | No
             result = [*rest, made]
             return total(result if sign > 0 else [_negate(t) for t in result])
     return None
+
+
+def _numbers(terms: Sequence[Scalar]) -> int:
+    return sum(isinstance(t, Lit) for t in terms)
 
 
 def _rewrite_product(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | None:
@@ -78,25 +94,28 @@ def _rewrite_product(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar 
     for partial, rest_bottom in _choose(wanted_bottom, bottom, {}):
         for found, rest_top in _choose(wanted_top, top, partial):
             made = substitute(replacement, found)
-            below = quotient(Fraction(1), [], rest_bottom)
-            return product(quotient(coefficient / unit, [], []), *rest_top, made, below)
+            below = quotient(1, [], list(rest_bottom))
+            return product(quotient(Fraction(coefficient) / unit, [], []), *rest_top, made, below)
     return None
 
 
-def _factors(e: Scalar) -> tuple[Fraction, list[Scalar], list[Scalar]]:
+@lru_cache(maxsize=1 << 16)
+def _factors(e: Scalar) -> tuple[int | Fraction, tuple[Scalar, ...], tuple[Scalar, ...]]:
     top: list[Scalar] = []
     bottom: list[Scalar] = []
-    return split_factors(e, top, bottom), top, bottom
+    return split_factors(e, top, bottom), tuple(top), tuple(bottom)
 
 
-def _choose(wanted: Sequence[Scalar], have: list[Scalar], known: Binding) -> Iterator[tuple[Binding, list[Scalar]]]:
+def _choose(
+    wanted: Sequence[Scalar], have: Sequence[Scalar], known: Binding
+) -> Iterator[tuple[Binding, Sequence[Scalar]]]:
     """Ways to match every wanted operand with a different one of those at hand, and what is left."""
     if not wanted:
         yield known, have
         return
     for k, candidate in enumerate(have):
         for found in unify(wanted[0], candidate, known):
-            yield from _choose(wanted[1:], have[:k] + have[k + 1 :], found)
+            yield from _choose(wanted[1:], [*have[:k], *have[k + 1 :]], found)
 
 
 def unify(pattern: Scalar, e: Scalar, known: Binding) -> Iterator[Binding]:

@@ -25,15 +25,16 @@ def reuse(p: Program, primal: Program) -> Program:
     present = {s.target for s in p.statements}
     outputs = {o.value for o in primal.outputs}
     known: _Known = {}
+    roots: dict[tuple[str, ...], None] = {}
     for s in primal.statements:
         if isinstance(s, Compute) and (s.target in present or (s.target in outputs and _is_dear(s.body))):
-            _remember(s, known)
+            _remember(s, known, roots)
     if not known:
         return p
     done: list[Statement] = []
     later = dict.fromkeys(s.target for s in p.statements)
     for s in p.statements:
-        changed = s if s.target in own else map_scalars(s, lambda e: _replaced(e, known, later))
+        changed = s if s.target in own else map_scalars(s, lambda e: _replaced(e, known, roots, later))
         for r in statement_reads(changed):
             if r.tensor in own and r.tensor not in present:
                 present.add(r.tensor)
@@ -51,7 +52,7 @@ _Known = dict[tuple[str, ...], dict[Scalar, "_Made"]]  # by the shape of the bod
 _Made = tuple[str, tuple[str | Batch, ...]]  # the tensor, and which numbered index stands at each of its axes
 
 
-def _remember(s: Compute, known: _Known) -> None:
+def _remember(s: Compute, known: _Known, roots: dict[tuple[str, ...], None]) -> None:
     if s.op is not None or not isinstance(s.body, Apply):
         return
     order = _order(s.body)
@@ -61,7 +62,13 @@ def _remember(s: Compute, known: _Known) -> None:
         return
     numbers = {name: f"#{k}" for k, name in enumerate(order)}
     at = tuple(numbers[a.name] if isinstance(a, Axis) else a for a in s.axes)
+    roots[_root(s.body)] = None
     known.setdefault(_outline(s.body), {}).setdefault(rename(s.body, numbers), (s.target, at))
+
+
+def _root(e: Apply) -> tuple[str, ...]:
+    """What a scalar calls first, and what its arguments are."""
+    return (e.fn, *(a.fn if isinstance(a, Apply) else a.tensor if isinstance(a, Read) else "" for a in e.args))
 
 
 def _outline(e: Scalar) -> tuple[str, ...]:
@@ -74,8 +81,8 @@ def _order(e: Scalar) -> list[str]:
     return list(dict.fromkeys(n.name for n in walk(e) if isinstance(n, Index)))
 
 
-def _replaced(e: Scalar, known: _Known, later: Container[str]) -> Scalar:
-    if isinstance(e, Apply):
+def _replaced(e: Scalar, known: _Known, roots: Container[tuple[str, ...]], later: Container[str]) -> Scalar:
+    if isinstance(e, Apply) and _root(e) in roots:
         likely = known.get(_outline(e), {})
         order = _order(e) if likely else []
         found = likely and likely.get(rename(e, {name: f"#{k}" for k, name in enumerate(order)}))
@@ -84,4 +91,4 @@ def _replaced(e: Scalar, known: _Known, later: Container[str]) -> Scalar:
             back = {f"#{k}": name for k, name in enumerate(order)}
             positions: list[Position] = [q if isinstance(q, Batch) else Index(back[q]) for q in at]
             return Read(tensor, tuple(positions))
-    return rebuild(e, lambda a: _replaced(a, known, later))
+    return rebuild(e, lambda a: _replaced(a, known, roots, later))

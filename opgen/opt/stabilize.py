@@ -14,7 +14,7 @@ from opgen.ir.program import Program, Statement
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import Apply, Scalar, transform
 from opgen.opt.dce import dce
-from opgen.opt.patterns import functions_in, rewrite
+from opgen.opt.patterns import functions_at_root, functions_in, rewrite
 from opgen.opt.recognise import recognise
 
 
@@ -73,6 +73,7 @@ class _Compiled:
     pattern: Scalar
     result: Scalar
     functions: frozenset[str]
+    at_root: frozenset[str]
 
 
 @cache
@@ -82,7 +83,8 @@ def _compiled() -> dict[str, tuple[_Compiled, ...]]:
     for rule in RULES:
         pattern = formula(rule.pattern, _VARIABLES)
         assert isinstance(pattern, Apply)
-        made = _Compiled(rule, pattern, formula(rule.result, _VARIABLES), functions_in(pattern))
+        result = formula(rule.result, _VARIABLES)
+        made = _Compiled(rule, pattern, result, functions_in(pattern), functions_at_root(pattern))
         table.setdefault(_FAMILY.get(pattern.fn, pattern.fn), []).append(made)
     return {root: tuple(rules) for root, rules in table.items()}
 
@@ -115,9 +117,9 @@ def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
     candidates = _compiled().get(_FAMILY.get(e.fn, e.fn), ())
     if not candidates:
         return e
-    here = functions_in(e)
+    here, at_root = functions_in(e), functions_at_root(e)
     for c in candidates:
-        if not c.functions <= here:
+        if not (c.at_root <= at_root and c.functions <= here):
             continue
         made = rewrite(c.pattern, c.result, e)
         if made is not None and made != e:

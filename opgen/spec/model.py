@@ -104,7 +104,7 @@ class ModuleSpec(f.Entry):
     """The `torch.nn.Module` around the operator."""
 
     span: f.Place = SPAN
-    name: f.ClassName = Field(description="CamelCase name of the class")
+    name: f.ClassName = Field(None, description="CamelCase name of the class; default: that of the operator")
     dims: f.WordMap = Field({}, description="size to constructor argument")
     parameters: f.Initialisers = Field((), description="input to initialiser of torch.nn.init, without the underscore")
     buffers: f.Initialisers = Field((), description="input to initialiser, for tensors that are not trained")

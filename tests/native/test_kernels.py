@@ -103,3 +103,8 @@ def test_repeated_rows_accumulate(compiled: Any) -> None:
     expected = torch.zeros(5, 300).index_add(0, ids, g)
     got = op.backward(g, ids, table, [False, True])
     torch.testing.assert_close(got if isinstance(got, torch.Tensor) else got[-1], expected)
+
+
+def test_the_position_of_an_extreme_of_nothing_is_an_error(compiled: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"max_with_index: argmax\[\w+\] has no value, as \w+ has size 0"):
+        compiled("max_with_index").forward(torch.zeros(3, 0))

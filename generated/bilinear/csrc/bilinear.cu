@@ -228,14 +228,14 @@ extern "C" int bilinear_forward_1_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_1_output<scalar_t>(*call));
 }
 
-// --- backward_0
+// --- backward
 // tensors: grad_output, input1, input2, weight, grad_input1_part, grad_input1, grad_input2_part, grad_input2,
 // grad_weight_part, grad_weight, grad_bias
 // dims: I, J, O
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_0_grad_input1_part_step {
+struct bilinear_backward_grad_input1_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -265,7 +265,7 @@ struct bilinear_backward_0_grad_input1_part_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_input1_part(const OpgenCall& call) {
+int run_bilinear_backward_grad_input1_part(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {3, 3, -1},  // weight
@@ -273,7 +273,7 @@ int run_bilinear_backward_0_grad_input1_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_input1_part_step<scalar_t> step;
+  bilinear_backward_grad_input1_part_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input1_part = args.template tensor<scalar_t>(2);
@@ -284,13 +284,13 @@ int run_bilinear_backward_0_grad_input1_part(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
 }
 
-extern "C" int bilinear_backward_0_grad_input1_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_input1_part<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_input1_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input1_part<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_backward_0_grad_input1_step {
+struct bilinear_backward_grad_input1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input2;
@@ -318,7 +318,7 @@ struct bilinear_backward_0_grad_input1_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_input1(const OpgenCall& call) {
+int run_bilinear_backward_grad_input1(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {2, 2, 0},  // input2
       {4, 3, 0},  // grad_input1_part
@@ -326,7 +326,7 @@ int run_bilinear_backward_0_grad_input1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_input1_step<scalar_t> step;
+  bilinear_backward_grad_input1_step<scalar_t> step;
   step.input2 = args.template tensor<const scalar_t>(0);
   step.grad_input1_part = args.template tensor<const scalar_t>(1);
   step.grad_input1 = args.template tensor<scalar_t>(2);
@@ -336,13 +336,13 @@ int run_bilinear_backward_0_grad_input1(const OpgenCall& call) {
   return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
 }
 
-extern "C" int bilinear_backward_0_grad_input1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_input1<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_input1(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input1<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_0_grad_input2_part_step {
+struct bilinear_backward_grad_input2_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -372,7 +372,7 @@ struct bilinear_backward_0_grad_input2_part_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_input2_part(const OpgenCall& call) {
+int run_bilinear_backward_grad_input2_part(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {3, 3, -1},  // weight
@@ -380,7 +380,7 @@ int run_bilinear_backward_0_grad_input2_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_input2_part_step<scalar_t> step;
+  bilinear_backward_grad_input2_part_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input2_part = args.template tensor<scalar_t>(2);
@@ -391,13 +391,13 @@ int run_bilinear_backward_0_grad_input2_part(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1] * call.dims[0]);
 }
 
-extern "C" int bilinear_backward_0_grad_input2_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_input2_part<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_input2_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input2_part<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_backward_0_grad_input2_step {
+struct bilinear_backward_grad_input2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input1;
@@ -425,7 +425,7 @@ struct bilinear_backward_0_grad_input2_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_input2(const OpgenCall& call) {
+int run_bilinear_backward_grad_input2(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 2, 0},  // input1
       {6, 3, 0},  // grad_input2_part
@@ -433,7 +433,7 @@ int run_bilinear_backward_0_grad_input2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_input2_step<scalar_t> step;
+  bilinear_backward_grad_input2_step<scalar_t> step;
   step.input1 = args.template tensor<const scalar_t>(0);
   step.grad_input2_part = args.template tensor<const scalar_t>(1);
   step.grad_input2 = args.template tensor<scalar_t>(2);
@@ -443,13 +443,13 @@ int run_bilinear_backward_0_grad_input2(const OpgenCall& call) {
   return rt::rows(call, step, rt::batch_count(call) * call.dims[1], call.dims[0]);
 }
 
-extern "C" int bilinear_backward_0_grad_input2(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_input2<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_input2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input2<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_backward_0_grad_weight_part_step {
+struct bilinear_backward_grad_weight_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight_part;
@@ -469,7 +469,7 @@ struct bilinear_backward_0_grad_weight_part_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_weight_part(const OpgenCall& call) {
+int run_bilinear_backward_grad_weight_part(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {8, 3, 2},  // grad_weight_part
@@ -478,7 +478,7 @@ int run_bilinear_backward_0_grad_weight_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_weight_part_step<scalar_t> step;
+  bilinear_backward_grad_weight_part_step<scalar_t> step;
   step.grad_weight_part = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.input1 = args.template tensor<const scalar_t>(2);
@@ -488,13 +488,13 @@ int run_bilinear_backward_0_grad_weight_part(const OpgenCall& call) {
   return rt::map(call, step, rt::batch_count(call) * call.dims[2] * call.dims[0]);
 }
 
-extern "C" int bilinear_backward_0_grad_weight_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_weight_part<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_weight_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_weight_part<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_0_grad_weight_step {
+struct bilinear_backward_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input2;
@@ -524,7 +524,7 @@ struct bilinear_backward_0_grad_weight_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_weight(const OpgenCall& call) {
+int run_bilinear_backward_grad_weight(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 2, 0},   // input2
@@ -533,7 +533,7 @@ int run_bilinear_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_weight_step<scalar_t> step;
+  bilinear_backward_grad_weight_step<scalar_t> step;
   step.input2 = args.template tensor<const scalar_t>(0);
   step.grad_weight_part = args.template tensor<const opmath_t>(1);
   step.grad_weight = args.template tensor<opmath_t>(2);
@@ -543,13 +543,13 @@ int run_bilinear_backward_0_grad_weight(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, call.dims[2] * call.dims[0] * call.dims[1]);
 }
 
-extern "C" int bilinear_backward_0_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_weight<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_weight<scalar_t>(*call));
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct bilinear_backward_0_grad_bias_step {
+struct bilinear_backward_grad_bias_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -573,364 +573,39 @@ struct bilinear_backward_0_grad_bias_step {
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_0_grad_bias(const OpgenCall& call) {
+int run_bilinear_backward_grad_bias(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},    // grad_output
       {10, 1, -1},  // grad_bias
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_0_grad_bias_step<scalar_t> step;
+  bilinear_backward_grad_bias_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
   return rt::columns<true>(call, step, call.dims[2], rt::batch_count(call));
 }
 
-extern "C" int bilinear_backward_0_grad_bias(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_0_grad_bias<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_bias(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_bias<scalar_t>(*call));
 }
 
-extern "C" int64_t bilinear_backward_0_grad_bias_workspace(const OpgenCall* call) {
+extern "C" int64_t bilinear_backward_grad_bias_workspace(const OpgenCall* call) {
   return rt::columns_workspace<true>(*call, call->dims[2], rt::batch_count(*call), 8);
-}
-
-// --- backward_1
-// tensors: grad_output, input1, input2, weight, grad_input1_part, grad_input1, grad_input2_part, grad_input2,
-// grad_weight_part, grad_weight
-// dims: I, J, O
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct bilinear_backward_1_grad_input1_part_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_input1_part;
-  rt::Divider o_size;
-  rt::Divider j_size;
-  rt::Divider i_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_input1_part.store(total, place, i, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_input1_part(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {3, 3, -1},  // weight
-      {4, 3, 0},   // grad_input1_part
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_input1_part_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_input1_part = args.template tensor<scalar_t>(2);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
-}
-
-extern "C" int bilinear_backward_1_grad_input1_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_input1_part<scalar_t>(*call));
-}
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
-struct bilinear_backward_1_grad_input1_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const scalar_t> grad_input1_part;
-  rt::Tensor<scalar_t> grad_input1;
-  rt::Divider j_size;
-  rt::Divider i_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> grad_input1_value_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      grad_input1_value_fold.add(input2.load(place, j) * grad_input1_part.load(place, i, j));
-    }
-    rt::join<Team>(&grad_input1_value_fold);
-    const opmath_t grad_input1_value = grad_input1_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input1.store(grad_input1_value, place, i);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_input1(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {2, 2, 0},  // input2
-      {4, 3, 0},  // grad_input1_part
-      {5, 2, 0},  // grad_input1
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_input1_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.grad_input1_part = args.template tensor<const scalar_t>(1);
-  step.grad_input1 = args.template tensor<scalar_t>(2);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
-}
-
-extern "C" int bilinear_backward_1_grad_input1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_input1<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct bilinear_backward_1_grad_input2_part_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_input2_part;
-  rt::Divider o_size;
-  rt::Divider i_size;
-  rt::Divider j_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
-    const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_input2_part.store(total, place, j, i);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_input2_part(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {3, 3, -1},  // weight
-      {6, 3, 0},   // grad_input2_part
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_input2_part_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_input2_part = args.template tensor<scalar_t>(2);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1] * call.dims[0]);
-}
-
-extern "C" int bilinear_backward_1_grad_input2_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_input2_part<scalar_t>(*call));
-}
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
-struct bilinear_backward_1_grad_input2_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input1;
-  rt::Tensor<const scalar_t> grad_input2_part;
-  rt::Tensor<scalar_t> grad_input2;
-  rt::Divider i_size;
-  rt::Divider j_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> grad_input2_value_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_input2_value_fold.add(input1.load(place, i) * grad_input2_part.load(place, j, i));
-    }
-    rt::join<Team>(&grad_input2_value_fold);
-    const opmath_t grad_input2_value = grad_input2_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input2.store(grad_input2_value, place, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_input2(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {1, 2, 0},  // input1
-      {6, 3, 0},  // grad_input2_part
-      {7, 2, 0},  // grad_input2
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_input2_step<scalar_t> step;
-  step.input1 = args.template tensor<const scalar_t>(0);
-  step.grad_input2_part = args.template tensor<const scalar_t>(1);
-  step.grad_input2 = args.template tensor<scalar_t>(2);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[1], call.dims[0]);
-}
-
-extern "C" int bilinear_backward_1_grad_input2(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_input2<scalar_t>(*call));
-}
-
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct bilinear_backward_1_grad_weight_part_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> grad_weight_part;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input1;
-  rt::Divider batch_size;
-  rt::Batch batch;
-  rt::Divider i_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t i = rt::split(&rest, i_size);
-    const int64_t o = rest;
-    grad_weight_part.store(grad_output.load_or_zero(place, o) * input1.load(place, i), o, i, place);
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_weight_part(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {8, 3, 2},  // grad_weight_part
-      {0, 2, 0},  // grad_output
-      {1, 2, 0},  // input1
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_weight_part_step<scalar_t> step;
-  step.grad_weight_part = args.template tensor<opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.input1 = args.template tensor<const scalar_t>(2);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  step.i_size = rt::Divider(call.dims[0]);
-  return rt::map(call, step, rt::batch_count(call) * call.dims[2] * call.dims[0]);
-}
-
-extern "C" int bilinear_backward_1_grad_weight_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_weight_part<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct bilinear_backward_1_grad_weight_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const opmath_t> grad_weight_part;
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Batch batch;
-  rt::Divider j_size;
-  rt::Divider i_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
-    const int64_t o = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(input2.load(place, j) * grad_weight_part.load(o, i, place));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_weight.store(total, o, i, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_1_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {2, 2, 0},   // input2
-      {8, 3, 2},   // grad_weight_part
-      {9, 3, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_1_grad_weight_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.grad_weight_part = args.template tensor<const opmath_t>(1);
-  step.grad_weight = args.template tensor<opmath_t>(2);
-  step.batch = args.batch();
-  step.j_size = rt::Divider(call.dims[1]);
-  step.i_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[2] * call.dims[0] * call.dims[1]);
-}
-
-extern "C" int bilinear_backward_1_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_1_grad_weight<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep bilinear_cuda_steps[] = {
     // 0
-    {bilinear_forward_0_output, nullptr},
+    {bilinear_forward_0_output, nullptr, 0},
     // 1
-    {bilinear_forward_1_output, nullptr},
+    {bilinear_forward_1_output, nullptr, 0},
     // 2
-    {bilinear_backward_0_grad_input1, nullptr},
+    {bilinear_backward_grad_input1, nullptr, 0},
     // 3
-    {bilinear_backward_0_grad_input2, nullptr},
+    {bilinear_backward_grad_input2, nullptr, 0},
     // 4
-    {bilinear_backward_0_grad_weight_part, nullptr},
+    {bilinear_backward_grad_weight_part, nullptr, 0},
     // 5
-    {bilinear_backward_0_grad_bias, bilinear_backward_0_grad_bias_workspace},
-    // 6
-    {bilinear_backward_1_grad_input1, nullptr},
-    // 7
-    {bilinear_backward_1_grad_input2, nullptr},
-    // 8
-    {bilinear_backward_1_grad_weight_part, nullptr},
+    {bilinear_backward_grad_bias, bilinear_backward_grad_bias_workspace, 0},
 };

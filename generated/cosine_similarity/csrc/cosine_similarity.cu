@@ -294,11 +294,11 @@ extern "C" int cosine_similarity_backward_grad_x2(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep cosine_similarity_cuda_steps[] = {
     // 0
-    {cosine_similarity_forward_norm_d, nullptr},
+    {cosine_similarity_forward_norm_d, nullptr, 0},
     // 1
-    {cosine_similarity_forward_output, nullptr},
+    {cosine_similarity_forward_output, nullptr, 0},
     // 2
-    {cosine_similarity_backward_grad_n1, nullptr},
+    {cosine_similarity_backward_grad_n1, nullptr, 0},
     // 3
-    {cosine_similarity_backward_grad_x2, nullptr},
+    {cosine_similarity_backward_grad_x2, nullptr, 0},
 };

@@ -108,6 +108,7 @@ struct cross_entropy_forward_0_output_step {
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -131,19 +132,20 @@ struct cross_entropy_forward_0_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      const opmath_t part_4 = part_5 - logp_max.load(n, place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * (part_4 - logp_log.load(n, place)));
     } else {
       part_3 = 0;
     }
     folds->sum_n_all_value_fold.add(t * part_3 + part_2);
-    opmath_t part_5;
+    opmath_t part_6;
     if (keep) {
-      part_5 = weight.load(rt::checked(target_value, C));
+      part_6 = weight.load(rt::checked(target_value, C, report, 2, 0));
     } else {
-      part_5 = 0;
+      part_6 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_5);
+    folds->sum_n_all_2_value_fold.add(part_6);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all_value = folds.sum_n_all_value_fold.value;
@@ -182,6 +184,7 @@ int run_cross_entropy_forward_0_output(const OpgenCall& call) {
   step.output = args.template tensor<scalar_t>(8);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -189,7 +192,9 @@ int run_cross_entropy_forward_0_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_0_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_0_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_0_output<scalar_t>(call));
+  });
 }
 
 extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* call) {
@@ -201,89 +206,6 @@ extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* cal
 // dims: N, C
 // reals: label_smoothing
 // ints: ignore_index
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
-struct cross_entropy_forward_1_sum_c_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp_max;
-  rt::Tensor<opmath_t> logp_log;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<opmath_t> logp;
-  rt::Tensor<opmath_t> sum_c;
-  rt::Divider c_size;
-  rt::Divider batch_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    rt::Max<opmath_t> logp_max_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_value_fold.add(input.load(n, c, place));
-    }
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
-    rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
-    }
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log_value = rt::log(logp_sum);
-    if (Team::rank() == 0) {
-      logp_log.store(logp_log_value, n, place);
-    }
-    rt::Sum<opmath_t> sum_c_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max_value - logp_log_value;
-      sum_c_value_fold.add(weight.load(c) * logp_2);
-      logp.store(logp_2, n, c, place);
-    }
-    rt::join<Team>(&sum_c_value_fold);
-    const opmath_t sum_c_value = sum_c_value_fold.value;
-    if (Team::rank() == 0) {
-      sum_c.store(sum_c_value, n, place);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_cross_entropy_forward_1_sum_c(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 3, 2},   // input
-      {3, 2, 1},   // logp_max
-      {4, 2, 1},   // logp_log
-      {2, 1, -1},  // weight
-      {5, 3, 2},   // logp
-      {6, 2, 1},   // sum_c
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_1_sum_c_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.logp_max = args.template tensor<opmath_t>(1);
-  step.logp_log = args.template tensor<opmath_t>(2);
-  step.weight = args.template tensor<const scalar_t>(3);
-  step.logp = args.template tensor<opmath_t>(4);
-  step.sum_c = args.template tensor<opmath_t>(5);
-  step.c_size = rt::Divider(call.dims[1]);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
-}
-
-extern "C" int cross_entropy_forward_1_sum_c(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_1_sum_c<scalar_t>(*call));
-}
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
@@ -299,6 +221,7 @@ struct cross_entropy_forward_1_output_step {
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -318,8 +241,9 @@ struct cross_entropy_forward_1_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      const opmath_t part_4 = part_5 - logp_max.load(n, place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * (part_4 - logp_log.load(n, place)));
     } else {
       part_3 = 0;
     }
@@ -355,6 +279,7 @@ int run_cross_entropy_forward_1_output(const OpgenCall& call) {
   step.output = args.template tensor<scalar_t>(6);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -362,7 +287,9 @@ int run_cross_entropy_forward_1_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_1_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_1_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_1_output<scalar_t>(call));
+  });
 }
 
 extern "C" int64_t cross_entropy_forward_1_output_workspace(const OpgenCall* call) {
@@ -388,6 +315,7 @@ struct cross_entropy_forward_2_output_step {
   rt::Divider c_size;
   int64_t ignore_index;
   opmath_t label_smoothing;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -425,8 +353,9 @@ struct cross_entropy_forward_2_output_step {
       const opmath_t part_2 = 1 - label_smoothing;
       opmath_t part_3;
       if (keep) {
-        const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log;
-        part_3 = -(weight.load(rt::checked(target_value, C)) * part_4);
+        const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place) - logp_max;
+        const opmath_t part_4 = part_5 - logp_log;
+        part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * part_4);
       } else {
         part_3 = 0;
       }
@@ -456,6 +385,7 @@ int run_cross_entropy_forward_2_output(const OpgenCall& call) {
   step.c_size = rt::Divider(call.dims[1]);
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -463,7 +393,9 @@ int run_cross_entropy_forward_2_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_2_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_2_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_2_output<scalar_t>(call));
+  });
 }
 
 // --- forward_3
@@ -566,6 +498,7 @@ struct cross_entropy_forward_3_output_step {
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -588,7 +521,8 @@ struct cross_entropy_forward_3_output_step {
     const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
     opmath_t part_2;
     if (keep) {
-      const opmath_t part_3 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      const opmath_t part_3 = part_4 - logp_max.load(n, place);
       part_2 = -(part_3 - logp_log.load(n, place));
     } else {
       part_2 = 0;
@@ -628,6 +562,7 @@ int run_cross_entropy_forward_3_output(const OpgenCall& call) {
   step.output = args.template tensor<scalar_t>(6);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -635,7 +570,9 @@ int run_cross_entropy_forward_3_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_3_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_3_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_3_output<scalar_t>(call));
+  });
 }
 
 extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* call) {
@@ -647,86 +584,6 @@ extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* cal
 // dims: N, C
 // reals: label_smoothing
 // ints: ignore_index
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
-struct cross_entropy_forward_4_sum_c_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp_max;
-  rt::Tensor<opmath_t> logp_log;
-  rt::Tensor<opmath_t> logp;
-  rt::Tensor<opmath_t> sum_c;
-  rt::Divider c_size;
-  rt::Divider batch_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    rt::Max<opmath_t> logp_max_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_value_fold.add(input.load(n, c, place));
-    }
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
-    rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
-    }
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log_value = rt::log(logp_sum);
-    if (Team::rank() == 0) {
-      logp_log.store(logp_log_value, n, place);
-    }
-    rt::Sum<opmath_t> sum_c_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max_value - logp_log_value;
-      sum_c_value_fold.add(logp_2);
-      logp.store(logp_2, n, c, place);
-    }
-    rt::join<Team>(&sum_c_value_fold);
-    const opmath_t sum_c_value = sum_c_value_fold.value;
-    if (Team::rank() == 0) {
-      sum_c.store(sum_c_value, n, place);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_cross_entropy_forward_4_sum_c(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 3, 2},  // input
-      {2, 2, 1},  // logp_max
-      {3, 2, 1},  // logp_log
-      {4, 3, 2},  // logp
-      {5, 2, 1},  // sum_c
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_4_sum_c_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.logp_max = args.template tensor<opmath_t>(1);
-  step.logp_log = args.template tensor<opmath_t>(2);
-  step.logp = args.template tensor<opmath_t>(3);
-  step.sum_c = args.template tensor<opmath_t>(4);
-  step.c_size = rt::Divider(call.dims[1]);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
-}
-
-extern "C" int cross_entropy_forward_4_sum_c(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_4_sum_c<scalar_t>(*call));
-}
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
@@ -741,6 +598,7 @@ struct cross_entropy_forward_4_output_step {
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -760,7 +618,8 @@ struct cross_entropy_forward_4_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      const opmath_t part_4 = part_5 - logp_max.load(n, place);
       part_3 = -(part_4 - logp_log.load(n, place));
     } else {
       part_3 = 0;
@@ -795,6 +654,7 @@ int run_cross_entropy_forward_4_output(const OpgenCall& call) {
   step.output = args.template tensor<scalar_t>(5);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -802,7 +662,9 @@ int run_cross_entropy_forward_4_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_4_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_4_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_4_output<scalar_t>(call));
+  });
 }
 
 extern "C" int64_t cross_entropy_forward_4_output_workspace(const OpgenCall* call) {
@@ -827,6 +689,7 @@ struct cross_entropy_forward_5_output_step {
   rt::Divider c_size;
   int64_t ignore_index;
   opmath_t label_smoothing;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -864,7 +727,7 @@ struct cross_entropy_forward_5_output_step {
       const opmath_t part_2 = 1 - label_smoothing;
       opmath_t part_3;
       if (keep) {
-        part_3 = -(input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log);
+        part_3 = -(input.load(n, rt::checked(target_value, C, report, 0, 1), place) - logp_max - logp_log);
       } else {
         part_3 = 0;
       }
@@ -892,6 +755,7 @@ int run_cross_entropy_forward_5_output(const OpgenCall& call) {
   step.c_size = rt::Divider(call.dims[1]);
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -899,7 +763,9 @@ int run_cross_entropy_forward_5_output(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_forward_5_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_5_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_5_output<scalar_t>(call));
+  });
 }
 
 // --- backward_0
@@ -962,6 +828,7 @@ struct cross_entropy_backward_0_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
+  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -982,7 +849,7 @@ struct cross_entropy_backward_0_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -996,7 +863,7 @@ struct cross_entropy_backward_0_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -1028,6 +895,7 @@ int run_cross_entropy_backward_0_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
+  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1035,7 +903,9 @@ int run_cross_entropy_backward_0_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_0_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_input<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_0_grad_input<scalar_t>(call));
+  });
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1162,6 +1032,7 @@ struct cross_entropy_backward_0_grad_weight_hit_step {
   rt::Tensor<const opmath_t> sum_n_all_2;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -1173,14 +1044,15 @@ struct cross_entropy_backward_0_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
+    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 10, 0));
     opmath_t part;
     if (keep_2) {
       const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
-      part = -(part_2 * logp.load(n, rt::checked(target_value_2, C), place));
+      part = -(part_2 * logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place));
     } else {
       part = 0;
     }
-    rt::atomic_sum(grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C)), part);
+    rt::atomic_sum(cell, part);
   }
 };
 
@@ -1203,6 +1075,7 @@ int run_cross_entropy_backward_0_grad_weight_hit(const OpgenCall& call) {
   step.sum_n_all_2 = args.template tensor<const opmath_t>(3);
   step.logp = args.template tensor<const opmath_t>(4);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -1213,7 +1086,9 @@ int run_cross_entropy_backward_0_grad_weight_hit(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_0_grad_weight_hit(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_hit<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_hit<scalar_t>(call));
+  });
 }
 
 template <typename scalar_t>
@@ -1270,6 +1145,7 @@ struct cross_entropy_backward_0_grad_weight_share_step {
   rt::Tensor<opmath_t> grad_weight_share;
   rt::Tensor<const opmath_t> grad_sum_n_all_2;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1280,14 +1156,8 @@ struct cross_entropy_backward_0_grad_weight_share_step {
     const int64_t n = rest;
     const int64_t target_value_3 = target.load(n, place);
     const bool keep_3 = target_value_3 != ignore_index;
-    const opmath_t part = grad_sum_n_all_2.load();
-    opmath_t part_2;
-    if (keep_3) {
-      part_2 = part;
-    } else {
-      part_2 = 0;
-    }
-    rt::atomic_sum(grad_weight_share.at(rt::checked(keep_3 ? target_value_3 : 0, C)), part_2);
+    opmath_t* const cell = grad_weight_share.at(rt::checked(keep_3 ? target_value_3 : 0, C, report, 11, 0));
+    rt::atomic_sum(cell, keep_3 ? grad_sum_n_all_2.load() : opmath_t(0));
   }
 };
 
@@ -1306,6 +1176,7 @@ int run_cross_entropy_backward_0_grad_weight_share(const OpgenCall& call) {
   step.grad_weight_share = args.template tensor<opmath_t>(1);
   step.grad_sum_n_all_2 = args.template tensor<const opmath_t>(2);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1315,7 +1186,9 @@ int run_cross_entropy_backward_0_grad_weight_share(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_0_grad_weight_share(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_share<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_share<scalar_t>(call));
+  });
 }
 
 // one value per point, nothing shared between points
@@ -1399,6 +1272,7 @@ struct cross_entropy_backward_1_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
+  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1419,7 +1293,7 @@ struct cross_entropy_backward_1_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -1433,7 +1307,7 @@ struct cross_entropy_backward_1_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -1463,6 +1337,7 @@ int run_cross_entropy_backward_1_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
+  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1470,7 +1345,9 @@ int run_cross_entropy_backward_1_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_1_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_1_grad_input<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_1_grad_input<scalar_t>(call));
+  });
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1593,6 +1470,7 @@ struct cross_entropy_backward_1_grad_weight_hit_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -1604,14 +1482,15 @@ struct cross_entropy_backward_1_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
+    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 7, 0));
     opmath_t part;
     if (keep_2) {
-      const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C), place);
+      const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
       part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
     } else {
       part = 0;
     }
-    rt::atomic_sum(grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C)), part);
+    rt::atomic_sum(cell, part);
   }
 };
 
@@ -1632,6 +1511,7 @@ int run_cross_entropy_backward_1_grad_weight_hit(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.logp = args.template tensor<const opmath_t>(3);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -1642,7 +1522,9 @@ int run_cross_entropy_backward_1_grad_weight_hit(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_1_grad_weight_hit(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_1_grad_weight_hit<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_1_grad_weight_hit<scalar_t>(call));
+  });
 }
 
 // one value per point, nothing shared between points
@@ -1720,6 +1602,7 @@ struct cross_entropy_backward_2_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
+  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1740,7 +1623,7 @@ struct cross_entropy_backward_2_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -1754,7 +1637,7 @@ struct cross_entropy_backward_2_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -1784,6 +1667,7 @@ int run_cross_entropy_backward_2_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
+  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1791,7 +1675,9 @@ int run_cross_entropy_backward_2_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_2_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_input<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_2_grad_input<scalar_t>(call));
+  });
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1914,6 +1800,7 @@ struct cross_entropy_backward_2_grad_weight_hit_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
+  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -1925,14 +1812,15 @@ struct cross_entropy_backward_2_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
+    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 7, 0));
     opmath_t part;
     if (keep_2) {
-      const opmath_t part_2 = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
-      part = -(part_2 * logp.load(n, rt::checked(target_value_2, C), place));
+      const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
+      part = -(grad_output.load_or_zero(n, place) * (1 - label_smoothing) * part_2);
     } else {
       part = 0;
     }
-    rt::atomic_sum(grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C)), part);
+    rt::atomic_sum(cell, part);
   }
 };
 
@@ -1953,6 +1841,7 @@ int run_cross_entropy_backward_2_grad_weight_hit(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.logp = args.template tensor<const opmath_t>(3);
   step.ignore_index = call.ints[0];
+  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -1963,63 +1852,9 @@ int run_cross_entropy_backward_2_grad_weight_hit(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_2_grad_weight_hit(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_weight_hit<scalar_t>(*call));
-}
-
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct cross_entropy_backward_2_grad_weight_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const opmath_t> grad_weight_sum_c;
-  rt::Tensor<const opmath_t> grad_weight_hit;
-  rt::Tensor<scalar_t> grad_weight;
-
-  OPGEN_DEVICE void compute(opmath_t grad_weight_sum_c, opmath_t grad_weight_hit, opmath_t* grad_weight) const {
-    *grad_weight = grad_weight_sum_c + grad_weight_hit;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t c = point;
-    opmath_t grad_weight_value;
-    compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), &grad_weight_value);
-    grad_weight.store(grad_weight_value, c);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
-    const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
-    rt::Pack<scalar_t, V> grad_weight_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_weight_value;
-      compute(grad_weight_sum_c_pack.get(i), grad_weight_hit_pack.get(i), &grad_weight_value);
-      grad_weight_pack.set(i, grad_weight_value);
-    }
-    rt::store_pack(grad_weight, first, grad_weight_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_cross_entropy_backward_2_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {6, 1, -1},  // grad_weight_sum_c
-      {7, 1, -1},  // grad_weight_hit
-      {8, 1, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_2_grad_weight_step<scalar_t> step;
-  step.grad_weight_sum_c = args.template tensor<const opmath_t>(0);
-  step.grad_weight_hit = args.template tensor<const opmath_t>(1);
-  step.grad_weight = args.template tensor<scalar_t>(2);
-  const int64_t points = call.dims[1];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int cross_entropy_backward_2_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_weight<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_2_grad_weight_hit<scalar_t>(call));
+  });
 }
 
 // --- backward_3
@@ -2249,57 +2084,51 @@ extern "C" int cross_entropy_backward_5_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 0
-    {cross_entropy_forward_0_sum_c, nullptr},
+    {cross_entropy_forward_0_sum_c, nullptr, 0},
     // 1
-    {cross_entropy_forward_0_output, cross_entropy_forward_0_output_workspace},
+    {cross_entropy_forward_0_output, cross_entropy_forward_0_output_workspace, 1},
     // 2
-    {cross_entropy_forward_1_sum_c, nullptr},
+    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace, 1},
     // 3
-    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace},
+    {cross_entropy_forward_2_output, nullptr, 1},
     // 4
-    {cross_entropy_forward_2_output, nullptr},
+    {cross_entropy_forward_3_sum_c, nullptr, 0},
     // 5
-    {cross_entropy_forward_3_sum_c, nullptr},
+    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace, 1},
     // 6
-    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace},
+    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace, 1},
     // 7
-    {cross_entropy_forward_4_sum_c, nullptr},
+    {cross_entropy_forward_5_output, nullptr, 1},
     // 8
-    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace},
+    {cross_entropy_backward_0_grad_sum_n_all_2, nullptr, 0},
     // 9
-    {cross_entropy_forward_5_output, nullptr},
+    {cross_entropy_backward_0_grad_input, nullptr, 1},
     // 10
-    {cross_entropy_backward_0_grad_sum_n_all_2, nullptr},
+    {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
     // 11
-    {cross_entropy_backward_0_grad_input, nullptr},
+    {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
     // 12
-    {cross_entropy_backward_0_grad_weight_sum_c, nullptr},
+    {cross_entropy_backward_0_grad_weight_share, nullptr, 1},
     // 13
-    {cross_entropy_backward_0_grad_weight_hit, nullptr},
+    {cross_entropy_backward_0_grad_weight, nullptr, 0},
     // 14
-    {cross_entropy_backward_0_grad_weight_share, nullptr},
+    {cross_entropy_backward_1_grad_input, nullptr, 1},
     // 15
-    {cross_entropy_backward_0_grad_weight, nullptr},
+    {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
     // 16
-    {cross_entropy_backward_1_grad_input, nullptr},
+    {cross_entropy_backward_1_grad_weight_hit, nullptr, 1},
     // 17
-    {cross_entropy_backward_1_grad_weight_sum_c, nullptr},
+    {cross_entropy_backward_1_grad_weight, nullptr, 0},
     // 18
-    {cross_entropy_backward_1_grad_weight_hit, nullptr},
+    {cross_entropy_backward_2_grad_input, nullptr, 1},
     // 19
-    {cross_entropy_backward_1_grad_weight, nullptr},
+    {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
     // 20
-    {cross_entropy_backward_2_grad_input, nullptr},
+    {cross_entropy_backward_2_grad_weight_hit, nullptr, 1},
     // 21
-    {cross_entropy_backward_2_grad_weight_sum_c, nullptr},
+    {cross_entropy_backward_3_grad_input, nullptr, 0},
     // 22
-    {cross_entropy_backward_2_grad_weight_hit, nullptr},
+    {cross_entropy_backward_4_grad_input, nullptr, 0},
     // 23
-    {cross_entropy_backward_2_grad_weight, nullptr},
-    // 24
-    {cross_entropy_backward_3_grad_input, nullptr},
-    // 25
-    {cross_entropy_backward_4_grad_input, nullptr},
-    // 26
-    {cross_entropy_backward_5_grad_input, nullptr},
+    {cross_entropy_backward_5_grad_input, nullptr, 0},
 };

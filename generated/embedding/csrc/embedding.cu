@@ -15,6 +15,7 @@ struct embedding_forward_output_step {
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const int64_t> input;
+  OpgenBadIndex* report;
   int64_t V_2;
   rt::Divider d_size;
   rt::Batch batch;
@@ -23,7 +24,7 @@ struct embedding_forward_output_step {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
-    output.store(weight.load(rt::checked(input.load(place), V_2), d), place, d);
+    output.store(weight.load(rt::checked(input.load(place), V_2, report, 1, 0), d), place, d);
   }
 };
 
@@ -40,6 +41,7 @@ int run_embedding_forward_output(const OpgenCall& call) {
   step.output = args.template tensor<scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const int64_t>(2);
+  step.report = call.device_room;
   step.V_2 = call.dims[0];
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
@@ -47,7 +49,9 @@ int run_embedding_forward_output(const OpgenCall& call) {
 }
 
 extern "C" int embedding_forward_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_embedding_forward_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_embedding_forward_output<scalar_t>(call));
+  });
 }
 
 // --- backward
@@ -111,6 +115,7 @@ struct embedding_backward_grad_weight_step {
   rt::Tensor<opmath_t> grad_weight;
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> grad_output;
+  OpgenBadIndex* report;
   int64_t V_2;
   rt::Divider d_size;
   rt::Batch batch;
@@ -119,7 +124,8 @@ struct embedding_backward_grad_weight_step {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
-    rt::atomic_sum(grad_weight.at(rt::checked(input.load(place), V_2), d), grad_output.load_or_zero(place, d));
+    opmath_t* const cell = grad_weight.at(rt::checked(input.load(place), V_2, report, 3, 0), d);
+    rt::atomic_sum(cell, grad_output.load_or_zero(place, d));
   }
 };
 
@@ -137,6 +143,7 @@ int run_embedding_backward_grad_weight(const OpgenCall& call) {
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
+  step.report = call.device_room;
   step.V_2 = call.dims[0];
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
@@ -146,12 +153,14 @@ int run_embedding_backward_grad_weight(const OpgenCall& call) {
 }
 
 extern "C" int embedding_backward_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_embedding_backward_grad_weight<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_embedding_backward_grad_weight<scalar_t>(call));
+  });
 }
 
 extern "C" const OpgenCudaStep embedding_cuda_steps[] = {
     // 0
-    {embedding_forward_output, nullptr},
+    {embedding_forward_output, nullptr, 1},
     // 1
-    {embedding_backward_grad_weight, nullptr},
+    {embedding_backward_grad_weight, nullptr, 1},
 };

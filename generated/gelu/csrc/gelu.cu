@@ -251,11 +251,11 @@ extern "C" int gelu_backward_1_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep gelu_cuda_steps[] = {
     // 0
-    {gelu_forward_0_output, nullptr},
+    {gelu_forward_0_output, nullptr, 0},
     // 1
-    {gelu_forward_1_output, nullptr},
+    {gelu_forward_1_output, nullptr, 0},
     // 2
-    {gelu_backward_0_grad_input, nullptr},
+    {gelu_backward_0_grad_input, nullptr, 0},
     // 3
-    {gelu_backward_1_grad_input, nullptr},
+    {gelu_backward_1_grad_input, nullptr, 0},
 };

@@ -118,7 +118,7 @@ extern "C" int gradient_reversal_backward_grad_x(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep gradient_reversal_cuda_steps[] = {
     // 0
-    {gradient_reversal_forward_y, nullptr},
+    {gradient_reversal_forward_y, nullptr, 0},
     // 1
-    {gradient_reversal_backward_grad_x, nullptr},
+    {gradient_reversal_backward_grad_x, nullptr, 0},
 };

@@ -122,62 +122,6 @@ extern "C" int64_t huber_loss_forward_0_output_workspace(const OpgenCall* call) 
 // tensors: input, target, error, output
 // reals: delta
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct huber_loss_forward_1_error_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<opmath_t> error;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error) const { *error = input - target; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
-    opmath_t error_value;
-    compute(input.load(place), target.load(place), &error_value);
-    error.store(error_value, place);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> error_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t error_value;
-      compute(input_pack.get(i), target_pack.get(i), &error_value);
-      error_pack.set(i, error_value);
-    }
-    rt::store_pack(error, first, error_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_huber_loss_forward_1_error(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 1, 0},  // input
-      {1, 1, 0},  // target
-      {2, 1, 0},  // error
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_forward_1_error_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.error = args.template tensor<opmath_t>(2);
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call);
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int huber_loss_forward_1_error(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_huber_loss_forward_1_error<scalar_t>(*call));
-}
-
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
 struct huber_loss_forward_1_output_step {
@@ -542,19 +486,17 @@ extern "C" int huber_loss_backward_2_grad_target(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep huber_loss_cuda_steps[] = {
     // 0
-    {huber_loss_forward_0_error, nullptr},
+    {huber_loss_forward_0_error, nullptr, 0},
     // 1
-    {huber_loss_forward_0_output, huber_loss_forward_0_output_workspace},
+    {huber_loss_forward_0_output, huber_loss_forward_0_output_workspace, 0},
     // 2
-    {huber_loss_forward_1_error, nullptr},
+    {huber_loss_forward_1_output, huber_loss_forward_1_output_workspace, 0},
     // 3
-    {huber_loss_forward_1_output, huber_loss_forward_1_output_workspace},
+    {huber_loss_forward_2_output, nullptr, 0},
     // 4
-    {huber_loss_forward_2_output, nullptr},
+    {huber_loss_backward_0_grad_target, nullptr, 0},
     // 5
-    {huber_loss_backward_0_grad_target, nullptr},
+    {huber_loss_backward_1_grad_target, nullptr, 0},
     // 6
-    {huber_loss_backward_1_grad_target, nullptr},
-    // 7
-    {huber_loss_backward_2_grad_target, nullptr},
+    {huber_loss_backward_2_grad_target, nullptr, 0},
 };

@@ -463,139 +463,6 @@ extern "C" int64_t layer_norm_backward_0_grad_bias_workspace(const OpgenCall* ca
   return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 16);
 }
 
-// --- backward_1
-// tensors: grad_output, input, weight, mu, rstd, grad_input, grad_weight
-// dims: D
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
-struct layer_norm_backward_1_grad_input_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const opmath_t> mu;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Divider d_size;
-  int64_t D;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
-    const opmath_t mu_value = mu.load(place);
-    rt::Sum<opmath_t> grad_rstd_fold;
-    rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-      const opmath_t weight_value = weight.load(d);
-      grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value) * weight_value);
-      grad_mu_sum_fold.add(grad_output_value * weight_value);
-    }
-    rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
-    const opmath_t grad_rstd = grad_rstd_fold.value;
-    const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
-    const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d) * rstd_value * weight.load(d);
-      grad_input.store(part + 2 * grad_var_d * (input.load(place, d) - mu_value) / D + t, place, d);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_layer_norm_backward_1_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {3, 1, 0},   // mu
-      {0, 2, 0},   // grad_output
-      {2, 1, -1},  // weight
-      {1, 2, 0},   // input
-      {4, 1, 0},   // rstd
-      {5, 2, 0},   // grad_input
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_1_grad_input_step<scalar_t> step;
-  step.mu = args.template tensor<const opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.weight = args.template tensor<const scalar_t>(2);
-  step.input = args.template tensor<const scalar_t>(3);
-  step.rstd = args.template tensor<const opmath_t>(4);
-  step.grad_input = args.template tensor<scalar_t>(5);
-  step.d_size = rt::Divider(call.dims[0]);
-  step.D = call.dims[0];
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
-}
-
-extern "C" int layer_norm_backward_1_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_layer_norm_backward_1_grad_input<scalar_t>(*call));
-}
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
-struct layer_norm_backward_1_grad_weight_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> mu;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_weight;
-  rt::Batch batch;
-
-  struct Folds {
-    rt::Sum<opmath_t> grad_weight_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    const int64_t d = point;
-    const rt::Place place = batch.place(inner);
-    const opmath_t part = input.load(place, d) - mu.load(place);
-    folds->grad_weight_value_fold.add(grad_output.load_or_zero(place, d) * part * rstd.load(place));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    const int64_t d = point;
-    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
-    grad_weight.store(grad_weight_value, d);
-  }
-};
-
-template <typename scalar_t>
-int run_layer_norm_backward_1_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {1, 2, 0},   // input
-      {3, 1, 0},   // mu
-      {4, 1, 0},   // rstd
-      {6, 1, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_1_grad_weight_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.mu = args.template tensor<const opmath_t>(2);
-  step.rstd = args.template tensor<const opmath_t>(3);
-  step.grad_weight = args.template tensor<scalar_t>(4);
-  step.batch = args.batch();
-  return rt::columns<true>(call, step, call.dims[0], rt::batch_count(call));
-}
-
-extern "C" int layer_norm_backward_1_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_layer_norm_backward_1_grad_weight<scalar_t>(*call));
-}
-
-extern "C" int64_t layer_norm_backward_1_grad_weight_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
-}
-
 // --- backward_2
 // tensors: grad_output, input, mu, rstd, grad_input, grad_bias
 // dims: D
@@ -714,97 +581,21 @@ extern "C" int64_t layer_norm_backward_2_grad_bias_workspace(const OpgenCall* ca
   return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
 }
 
-// --- backward_3
-// tensors: grad_output, input, mu, rstd, grad_input
-// dims: D
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
-struct layer_norm_backward_3_grad_input_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const opmath_t> mu;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Divider d_size;
-  int64_t D;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
-    const opmath_t mu_value = mu.load(place);
-    rt::Sum<opmath_t> grad_rstd_fold;
-    rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-      grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value));
-      grad_mu_sum_fold.add(grad_output_value);
-    }
-    rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
-    const opmath_t grad_rstd = grad_rstd_fold.value;
-    const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
-    const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = 2 * grad_var_d * (input.load(place, d) - mu_value) / D;
-      grad_input.store(grad_output.load_or_zero(place, d) * rstd_value + part + t, place, d);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_layer_norm_backward_3_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {2, 1, 0},  // mu
-      {0, 2, 0},  // grad_output
-      {1, 2, 0},  // input
-      {3, 1, 0},  // rstd
-      {4, 2, 0},  // grad_input
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_3_grad_input_step<scalar_t> step;
-  step.mu = args.template tensor<const opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
-  step.rstd = args.template tensor<const opmath_t>(3);
-  step.grad_input = args.template tensor<scalar_t>(4);
-  step.d_size = rt::Divider(call.dims[0]);
-  step.D = call.dims[0];
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
-}
-
-extern "C" int layer_norm_backward_3_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_layer_norm_backward_3_grad_input<scalar_t>(*call));
-}
-
 extern "C" const OpgenCudaStep layer_norm_cuda_steps[] = {
     // 0
-    {layer_norm_forward_0_output, nullptr},
+    {layer_norm_forward_0_output, nullptr, 0},
     // 1
-    {layer_norm_forward_1_output, nullptr},
+    {layer_norm_forward_1_output, nullptr, 0},
     // 2
-    {layer_norm_forward_2_output, nullptr},
+    {layer_norm_forward_2_output, nullptr, 0},
     // 3
-    {layer_norm_forward_3_output, nullptr},
+    {layer_norm_forward_3_output, nullptr, 0},
     // 4
-    {layer_norm_backward_0_grad_input, nullptr},
+    {layer_norm_backward_0_grad_input, nullptr, 0},
     // 5
-    {layer_norm_backward_0_grad_bias, layer_norm_backward_0_grad_bias_workspace},
+    {layer_norm_backward_0_grad_bias, layer_norm_backward_0_grad_bias_workspace, 0},
     // 6
-    {layer_norm_backward_1_grad_input, nullptr},
+    {layer_norm_backward_2_grad_input, nullptr, 0},
     // 7
-    {layer_norm_backward_1_grad_weight, layer_norm_backward_1_grad_weight_workspace},
-    // 8
-    {layer_norm_backward_2_grad_input, nullptr},
-    // 9
-    {layer_norm_backward_2_grad_bias, layer_norm_backward_2_grad_bias_workspace},
-    // 10
-    {layer_norm_backward_3_grad_input, nullptr},
+    {layer_norm_backward_2_grad_bias, layer_norm_backward_2_grad_bias_workspace, 0},
 };

@@ -118,13 +118,13 @@ extern "C" int linear_forward_1_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_forward_1_output<scalar_t>(*call));
 }
 
-// --- backward_0
+// --- backward
 // tensors: grad_output, input, weight, grad_input, grad_weight, grad_bias
 // dims: K, N
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_backward_0_grad_input_step {
+struct linear_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -152,7 +152,7 @@ struct linear_backward_0_grad_input_step {
 };
 
 template <typename scalar_t>
-int run_linear_backward_0_grad_input(const OpgenCall& call) {
+int run_linear_backward_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {2, 2, -1},  // weight
@@ -160,7 +160,7 @@ int run_linear_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_0_grad_input_step<scalar_t> step;
+  linear_backward_grad_input_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -170,13 +170,13 @@ int run_linear_backward_0_grad_input(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
-extern "C" int linear_backward_0_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_0_grad_input<scalar_t>(*call));
+extern "C" int linear_backward_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_grad_input<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_backward_0_grad_weight_step {
+struct linear_backward_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -204,7 +204,7 @@ struct linear_backward_0_grad_weight_step {
 };
 
 template <typename scalar_t>
-int run_linear_backward_0_grad_weight(const OpgenCall& call) {
+int run_linear_backward_grad_weight(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {1, 2, 0},   // input
@@ -212,7 +212,7 @@ int run_linear_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_0_grad_weight_step<scalar_t> step;
+  linear_backward_grad_weight_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -221,13 +221,13 @@ int run_linear_backward_0_grad_weight(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
 }
 
-extern "C" int linear_backward_0_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_0_grad_weight<scalar_t>(*call));
+extern "C" int linear_backward_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_grad_weight<scalar_t>(*call));
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct linear_backward_0_grad_bias_step {
+struct linear_backward_grad_bias_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -251,136 +251,29 @@ struct linear_backward_0_grad_bias_step {
 };
 
 template <typename scalar_t>
-int run_linear_backward_0_grad_bias(const OpgenCall& call) {
+int run_linear_backward_grad_bias(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {5, 1, -1},  // grad_bias
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_0_grad_bias_step<scalar_t> step;
+  linear_backward_grad_bias_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
   return rt::columns<true>(call, step, call.dims[1], rt::batch_count(call));
 }
 
-extern "C" int linear_backward_0_grad_bias(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_0_grad_bias<scalar_t>(*call));
+extern "C" int linear_backward_grad_bias(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_grad_bias<scalar_t>(*call));
 }
 
-extern "C" int64_t linear_backward_0_grad_bias_workspace(const OpgenCall* call) {
+extern "C" int64_t linear_backward_grad_bias_workspace(const OpgenCall* call) {
   return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
-}
-
-// --- backward_1
-// tensors: grad_output, input, weight, grad_input, grad_weight
-// dims: K, N
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct linear_backward_1_grad_input_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Divider n_size;
-  rt::Divider k_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_input.store(total, place, k);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_linear_backward_1_grad_input(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {2, 2, -1},  // weight
-      {3, 2, 0},   // grad_input
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_1_grad_input_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.n_size = rt::Divider(call.dims[1]);
-  step.k_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
-}
-
-extern "C" int linear_backward_1_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_1_grad_input<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct linear_backward_1_grad_weight_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> grad_weight;
-  rt::Batch batch;
-  rt::Divider k_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t n = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_weight.store(total, n, k);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_linear_backward_1_grad_weight(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {1, 2, 0},   // input
-      {4, 2, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_1_grad_weight_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.grad_weight = args.template tensor<scalar_t>(2);
-  step.batch = args.batch();
-  step.k_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
-}
-
-extern "C" int linear_backward_1_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_backward_1_grad_weight<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep linear_cuda_steps[] = {
     // 0
-    {linear_backward_0_grad_bias, linear_backward_0_grad_bias_workspace},
+    {linear_backward_grad_bias, linear_backward_grad_bias_workspace, 0},
 };

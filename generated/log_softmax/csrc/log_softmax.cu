@@ -115,7 +115,7 @@ extern "C" int log_softmax_backward_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep log_softmax_cuda_steps[] = {
     // 0
-    {log_softmax_forward_output, nullptr},
+    {log_softmax_forward_output, nullptr, 0},
     // 1
-    {log_softmax_backward_grad_input, nullptr},
+    {log_softmax_backward_grad_input, nullptr, 0},
 };

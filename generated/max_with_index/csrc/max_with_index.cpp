@@ -21,6 +21,7 @@ std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Optional& input)
   call.allocate("value", Element::scalar, {opgen::batch});
   call.allocate("index", Element::int64, {opgen::batch});
   call.allocate("ties_value", Element::int64, {opgen::batch});
+  call.some("argmax", "n", call.size(0));
   call.run(0);
   const Tensor value = call.result("value", Element::scalar);
   const Tensor index_ = call.result("index", Element::int64);

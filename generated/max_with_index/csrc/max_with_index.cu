@@ -127,7 +127,7 @@ extern "C" int max_with_index_backward_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep max_with_index_cuda_steps[] = {
     // 0
-    {max_with_index_forward_ties_value, nullptr},
+    {max_with_index_forward_ties_value, nullptr, 0},
     // 1
-    {max_with_index_backward_grad_input, nullptr},
+    {max_with_index_backward_grad_input, nullptr, 0},
 };

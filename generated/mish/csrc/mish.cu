@@ -124,7 +124,7 @@ extern "C" int mish_backward_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep mish_cuda_steps[] = {
     // 0
-    {mish_forward_output, nullptr},
+    {mish_forward_output, nullptr, 0},
     // 1
-    {mish_backward_grad_input, nullptr},
+    {mish_backward_grad_input, nullptr, 0},
 };

@@ -397,15 +397,15 @@ extern "C" int mse_loss_backward_2_grad_target(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep mse_loss_cuda_steps[] = {
     // 0
-    {mse_loss_forward_0_output, mse_loss_forward_0_output_workspace},
+    {mse_loss_forward_0_output, mse_loss_forward_0_output_workspace, 0},
     // 1
-    {mse_loss_forward_1_output, mse_loss_forward_1_output_workspace},
+    {mse_loss_forward_1_output, mse_loss_forward_1_output_workspace, 0},
     // 2
-    {mse_loss_forward_2_output, nullptr},
+    {mse_loss_forward_2_output, nullptr, 0},
     // 3
-    {mse_loss_backward_0_grad_target, nullptr},
+    {mse_loss_backward_0_grad_target, nullptr, 0},
     // 4
-    {mse_loss_backward_1_grad_target, nullptr},
+    {mse_loss_backward_1_grad_target, nullptr, 0},
     // 5
-    {mse_loss_backward_2_grad_target, nullptr},
+    {mse_loss_backward_2_grad_target, nullptr, 0},
 };

@@ -123,7 +123,7 @@ extern "C" int mul_constant_backward_grad_tensor(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep mul_constant_cuda_steps[] = {
     // 0
-    {mul_constant_forward_output, nullptr},
+    {mul_constant_forward_output, nullptr, 0},
     // 1
-    {mul_constant_backward_grad_tensor, nullptr},
+    {mul_constant_backward_grad_tensor, nullptr, 0},
 };

@@ -313,13 +313,13 @@ extern "C" int rms_norm_backward_1_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep rms_norm_cuda_steps[] = {
     // 0
-    {rms_norm_forward_0_output, nullptr},
+    {rms_norm_forward_0_output, nullptr, 0},
     // 1
-    {rms_norm_forward_1_output, nullptr},
+    {rms_norm_forward_1_output, nullptr, 0},
     // 2
-    {rms_norm_backward_0_grad_input, nullptr},
+    {rms_norm_backward_0_grad_input, nullptr, 0},
     // 3
-    {rms_norm_backward_0_grad_weight, rms_norm_backward_0_grad_weight_workspace},
+    {rms_norm_backward_0_grad_weight, rms_norm_backward_0_grad_weight_workspace, 0},
     // 4
-    {rms_norm_backward_1_grad_input, nullptr},
+    {rms_norm_backward_1_grad_input, nullptr, 0},
 };

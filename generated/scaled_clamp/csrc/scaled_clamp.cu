@@ -136,7 +136,7 @@ extern "C" int scaled_clamp_backward_grad_x(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep scaled_clamp_cuda_steps[] = {
     // 0
-    {scaled_clamp_forward_y, nullptr},
+    {scaled_clamp_forward_y, nullptr, 0},
     // 1
-    {scaled_clamp_backward_grad_x, nullptr},
+    {scaled_clamp_backward_grad_x, nullptr, 0},
 };

@@ -119,7 +119,7 @@ extern "C" int sign_ste_backward_grad_x(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep sign_ste_cuda_steps[] = {
     // 0
-    {sign_ste_forward_y, nullptr},
+    {sign_ste_forward_y, nullptr, 0},
     // 1
-    {sign_ste_backward_grad_x, nullptr},
+    {sign_ste_backward_grad_x, nullptr, 0},
 };

@@ -114,7 +114,7 @@ extern "C" int softmax_backward_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep softmax_cuda_steps[] = {
     // 0
-    {softmax_forward_output, nullptr},
+    {softmax_forward_output, nullptr, 0},
     // 1
-    {softmax_backward_grad_input, nullptr},
+    {softmax_backward_grad_input, nullptr, 0},
 };

@@ -127,7 +127,7 @@ extern "C" int spike_backward_grad_membrane(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep spike_cuda_steps[] = {
     // 0
-    {spike_forward_spikes, nullptr},
+    {spike_forward_spikes, nullptr, 0},
     // 1
-    {spike_backward_grad_membrane, nullptr},
+    {spike_backward_grad_membrane, nullptr, 0},
 };

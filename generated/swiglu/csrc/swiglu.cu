@@ -140,7 +140,7 @@ extern "C" int swiglu_backward_grad_up(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep swiglu_cuda_steps[] = {
     // 0
-    {swiglu_forward_output, nullptr},
+    {swiglu_forward_output, nullptr, 0},
     // 1
-    {swiglu_backward_grad_up, nullptr},
+    {swiglu_backward_grad_up, nullptr, 0},
 };

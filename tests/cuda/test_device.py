@@ -1,0 +1,109 @@
+"""Compiled CUDA kernels on a device: values, gradients, errors, graphs, streams. They need one: run with `-m gpu`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import opgen
+from opgen.native.cuda import nvcc
+from opgen.native.library import CACHE_VARIABLE
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available() or nvcc() is None, reason="needs a CUDA device"),
+]
+
+ROOT = Path(__file__).parents[2]
+Get = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Get]:
+    """An operator with its compiled kernels for both devices."""
+    before = os.environ.get(CACHE_VARIABLE)
+    os.environ[CACHE_VARIABLE] = before or str(ROOT / ".opgen_cache" / "tests")
+    yield lambda op: opgen.load(ROOT / "specs" / f"{op}.yaml", compiled=True)
+    if before is None:
+        del os.environ[CACHE_VARIABLE]
+
+
+def same(function: Any, *args: Any) -> None:
+    """Values and gradients equal those of the kernels for the CPU."""
+    assert function.backend == "native"
+    here = [a.cuda().detach().requires_grad_(a.is_floating_point()) for a in args]
+    there = [a.detach().requires_grad_(a.is_floating_point()) for a in args]
+    got, expected = function(*here), function(*there)
+    torch.testing.assert_close(got.cpu(), expected, rtol=1e-10, atol=1e-10)
+    g = torch.randn_like(expected)
+    got.backward(g.cuda())
+    expected.backward(g)
+    for a, b in zip(here, there, strict=True):
+        if a.is_floating_point():
+            torch.testing.assert_close(a.grad.cpu(), b.grad, rtol=1e-10, atol=1e-10)
+
+
+def randn(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("size", [1, 33, 3000])
+def test_rows(loaded: Get, size: int) -> None:
+    same(loaded("softmax"), randn(4, 5, size))
+    same(loaded("layer_norm"), randn(7, 3, size), randn(size), randn(size))
+    same(loaded("layer_norm"), randn(7, 3, size), randn(size))
+
+
+def test_contractions_and_positions(loaded: Get) -> None:
+    same(loaded("linear"), randn(5, 6, 7), randn(8, 7), randn(8))
+    same(loaded("embedding"), torch.randint(0, 9, (50, 3)), randn(9, 40))
+
+
+def test_kernels_for_the_device_ran(loaded: Get) -> None:
+    softmax = loaded("softmax")
+    names = torch._C._dispatch_has_kernel_for_dispatch_key
+    assert names("opgen_native::softmax_forward", "CUDA")
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        softmax(torch.randn(3, 4, device="cuda"))
+        torch.cuda.synchronize()
+    assert any("softmax_forward" in e.key for e in profile.key_averages())
+
+
+def test_a_position_out_of_range_raises_and_the_device_goes_on(loaded: Get) -> None:
+    embedding = loaded("embedding")
+    table = torch.randn(5, 3, device="cuda")
+    for bad in (5, -1):
+        with pytest.raises(RuntimeError, match=f"index {bad} is out of range for axis 0 of weight, which has size 5"):
+            embedding(torch.tensor([0, bad], device="cuda"), table)
+    torch.testing.assert_close(embedding(torch.tensor([4], device="cuda"), table), table[4:])
+
+
+def test_a_call_can_be_captured_in_a_graph(loaded: Get) -> None:
+    embedding, softmax = loaded("embedding"), loaded("softmax")
+    table, ids = torch.randn(5, 3, device="cuda"), torch.tensor([0, 1], device="cuda")
+    softmax(embedding(ids, table))
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = softmax(embedding(ids, table))
+    ids.copy_(torch.tensor([4, 2]))
+    graph.replay()
+    torch.testing.assert_close(result, torch.softmax(table[[4, 2]], -1))
+
+
+def test_the_current_stream_is_used(loaded: Get) -> None:
+    softmax = loaded("softmax")
+    x = torch.randn(2000, 2000, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(10_000_000)
+        y = x + 1
+        got = softmax(y)
+    torch.cuda.current_stream().wait_stream(side)
+    torch.testing.assert_close(got, torch.softmax(x + 1, -1))

@@ -1,0 +1,50 @@
+"""What the generated runtime says and does about devices that have no compiled kernel."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from generated._runtime import native
+
+
+def on(device: str) -> Any:
+    return SimpleNamespace(device=SimpleNamespace(type=device))
+
+
+def test_a_device_without_kernels_is_refused_where_nothing_else_may_run() -> None:
+    call = native._only("op", lambda x: x, ("cpu",), 0)
+    assert call(x := on("cpu")) is x
+    with pytest.raises(RuntimeError, match="op: no compiled kernel for cuda is loaded"):
+        call(on("cuda"))
+
+
+@pytest.mark.parametrize(
+    ("devices", "has_cuda", "expected"),
+    [
+        (("cpu",), False, "native"),
+        (("cpu",), True, "native on cpu"),
+        (("cpu", "cuda"), True, "native"),
+    ],
+)
+def test_the_back_end_says_where_it_runs(
+    monkeypatch: pytest.MonkeyPatch, devices: tuple[str, ...], has_cuda: bool, expected: str
+) -> None:
+    monkeypatch.setattr(native, "_devices", lambda op, which: devices)
+    monkeypatch.setattr(native, "_has_cuda", lambda: has_cuda)
+    assert native._described("op", lambda: None) == expected
+    assert native._described("op", None) == "torch"
+
+
+def test_the_cuda_library_is_loaded_where_there_is_a_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(native.torch.ops, "load_library", loaded.append)
+    for name in ("_native.so", "_native_cuda.so"):
+        (tmp_path / name).touch()
+    for has_cuda, expected in ((False, ["_native.so"]), (True, ["_native.so", "_native_cuda.so"])):
+        monkeypatch.setattr(native, "_has_cuda", lambda has=has_cuda: has)
+        loaded.clear()
+        native._load(tmp_path)
+        assert loaded == [str(tmp_path / name) for name in expected]

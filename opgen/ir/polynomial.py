@@ -203,9 +203,20 @@ def _quotient(fn: str, a: Polynomial, b: Polynomial) -> Polynomial:
         more = number(rest.constant // divisor if fn == "floordiv" else rest.constant % divisor)
     elif not rest.terms:
         more = number(0)
+    elif _is_remainder(rest, b):
+        more = number(0) if fn == "floordiv" else rest
     else:
         more = atom(Apply(fn, (rest.scalar(), b.scalar())))
     return whole + more if fn == "floordiv" else more
+
+
+def _is_remainder(p: Polynomial, divisor: Polynomial) -> bool:
+    """Whether a polynomial is a remainder of the same division."""
+    match p.terms:
+        case (((Apply("mod", (_, s)),), 1),):
+            return polynomial(s).same(divisor)
+        case _:
+            return False
 
 
 def same_number(a: Scalar, b: Scalar, dims: Mapping[str, Scalar | None] | None = None) -> bool:

@@ -18,22 +18,26 @@ _DEPTH = 24
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known inside some loops: how far indices run, and which atoms are at least one, or zero."""
+    """What is known inside some loops: how far indices run, which atoms are at least one, or zero, what is an integer."""
 
     extents: Mapping[str, Polynomial]
     positive: tuple[Scalar, ...]
     nonnegative: tuple[Scalar, ...] = ()
     dims: Mapping[str, Scalar | None] = field(default_factory=dict)
+    integers: frozenset[str] = frozenset()  # params and tensors
 
 
 def facts_of(
-    loops: Iterable[Loop], dims: Mapping[str, Scalar | None] | None = None, nonnegative: Iterable[Scalar] = ()
+    loops: Iterable[Loop],
+    dims: Mapping[str, Scalar | None] | None = None,
+    nonnegative: Iterable[Scalar] = (),
+    integers: frozenset[str] = frozenset(),
 ) -> Facts:
     """What holds at any point of the loops; `dims` are derived sizes, `nonnegative` atoms that are sizes elsewhere."""
     axes = [a for a in loops if isinstance(a, Axis)]
     extents = {a.name: polynomial(a.extent) for a in axes}
     positive = [m[0] for e in extents.values() if len(e.terms) == 1 for m, c in e.terms if len(m) == 1 and c > 0]
-    return Facts(extents, tuple(dict.fromkeys(positive)), tuple(nonnegative), dims or {})
+    return Facts(extents, tuple(dict.fromkeys(positive)), tuple(nonnegative), dims or {}, integers)
 
 
 def is_nonnegative(p: Polynomial, facts: Facts) -> bool:

@@ -126,9 +126,10 @@ def statement(s: Statement) -> str:
                 body = f"{s.op}{_loops(s.over, extent=fresh)}({body})"
             return f"{s.target}{_loops(s.axes, extent=True)} = {body}"
         case Scatter():
-            at = ", ".join(position(p) for p in s.at)
+            at = f"{s.target}[{', '.join(position(p) for p in s.at)}]"
+            at = f"pad({at})" if s.padded else at
             base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
-            return f"{base}; {s.target}[{at}] {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+            return f"{base}; {at} {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
         case _:
             assert_never(s)
 

@@ -15,6 +15,7 @@ from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
 from opgen.diff.solve import Sizes
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
@@ -115,9 +116,9 @@ class _Sweep:
             case Compute():
                 self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
             case Scatter():
-                self.through(s, s.axes, s.base, gradient)
-                fill = ZERO if s.padded else None
-                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at, fill))
+                of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
+                self.through(s, s.axes, s.base, of_base(gradient))
+                self.through(s, s.loops, s.body, of_body(at_body(s, gradient.tensor, ZERO)))
             case _:
                 assert_never(s)
 

@@ -14,6 +14,7 @@ from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS
 from opgen.diff.structure import Builder, Names, close, loops_of, positions
 from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Statement, Tensor, names, statement_reads
 from opgen.ir.rewrite import retarget
@@ -65,8 +66,9 @@ class _Walk:
                 body, base = self.change(s.body), self.change(s.base)
                 if body == ZERO and base == ZERO:
                     return
+                of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
                 name = self.tangents[s.target] = self.names.fresh(f"tangent_{s.target}")
-                self.statements.append(replace(s, target=name, body=body, base=base))
+                self.statements.append(replace(s, target=name, body=of_body(body), base=of_base(base), op="sum"))
             case _:
                 assert_never(s)
 

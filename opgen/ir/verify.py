@@ -57,7 +57,9 @@ def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> No
         scalars: tuple[Scalar, ...] = (s.body,)
     else:
         bound, batch = _axis_names(s.loops), BATCH in s.loops
-        if len(s.at) != len(s.axes):
+        if s.op not in ("sum", "prod", "max", "min"):
+            raise IllegalProgram(f"{where}: no scatter {s.op!r}")
+        if len(s.at) != len(s.axes) or any(isinstance(q, Batch) != isinstance(a, Batch) for q, a in zip(s.at, s.axes, strict=True)):
             raise IllegalProgram(f"{where}: position count differs from the target's rank")
         scalars = (s.body, *(q for q in s.at if not isinstance(q, Batch)))
         _check_scalar(scope, known, where, s.base, set(_axis_names(s.axes)), BATCH in s.axes)

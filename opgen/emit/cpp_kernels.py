@@ -6,12 +6,13 @@ no kernel: the host gives it to torch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.cpp_layout import laid_out, wrapped_comment
-from opgen.emit.cpp_nest import NestCode, block
+from opgen.emit.cpp_nest import NestCode, block, indented
 from opgen.emit.cpp_scatter import scatter_lines
-from opgen.plan.model import Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Step, Store
+from opgen.plan.model import Contract, KernelPlan, Nest, Schedule, ScatterStep, Step, Store, Pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from opgen.emit.cpp_nest import NestCode, block
 from opgen.ir.scalar import Batch, Index
-from opgen.plan.model import KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
+from opgen.plan.model import KernelPlan, Nest, Pass, Schedule, ScatterStep, Store
 
 _COMBINE = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 

@@ -38,7 +38,7 @@ def number(value: int | Fraction) -> str:
     return repr(float(value)).replace("e-0", "e-")
 
 
-def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:
+def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:  # noqa: PLR0911
     def at(x: Expr, level: int) -> str:
         text, own = _text(x, spelling, elementwise)
         return text if own >= level else f"({text})"

@@ -64,7 +64,7 @@ class Sizes:
         """The batch shape of these arguments together."""
         tensors = [t for t in self.program.inputs if t.name in carriers]
         parts = [batch_of(t.name, t.shape) for t in tensors]
-        if len(parts) < 2:
+        if len(parts) < 2:  # noqa: PLR2004
             return parts[0] if parts else "()"
         return f"torch.broadcast_shapes({', '.join(parts)})"
 
@@ -169,7 +169,7 @@ def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[s
 
 def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> list[str]:
     batched = [t for t in inputs if BATCH in t.shape]
-    if len(batched) < 2:
+    if len(batched) < 2:  # noqa: PLR2004
         return []
     always = [f"{t.name}={batch_of(t.name, t.shape)}" for t in batched if t.name not in optional]
     lines = [f"batch_shape({', '.join((quoted(op), *always))})"] if len(always) > 1 else []

@@ -18,7 +18,6 @@ from opgen.emit.torch_scope import RUNTIME
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH
 
-
 @dataclass(frozen=True, slots=True)
 class TorchFunction:
     """A function body. Every name in `returns` is assigned on every path (None: not asked for, or not there).

@@ -128,7 +128,7 @@ class Scope:
             sizes = shape[1:-1].rstrip(",") if shape.startswith("(") and shape != "()" else shape
             return f"{like}.new_zeros({sizes})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
         device = next((f", device={t.name}.device" for t in self.program.inputs), "")
-        dtype = ", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
+        dtype = f", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
         return f"torch.full({shape}, {number.text}{dtype}{device})"
 
     # --- sizes ---------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def permuted(v: Value, order: tuple[Loop, ...]) -> Value:
     assert set(loops) == set(order), "only the order may differ"
     n = len(loops)
     moves = [(loops.index(loop) - n, i - n) for i, loop in enumerate(order) if loops[i] != loop]
-    if len(moves) == 2:
+    if len(moves) == 2:  # noqa: PLR2004 (a swap)
         a, b = moves[0][1], moves[1][1]
         return v.method("mT" if (a, b) == (-2, -1) else f"transpose({a}, {b})", order)
     source, target = (tuple(m[i] for m in moves) for i in (0, 1))

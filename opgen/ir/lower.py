@@ -7,7 +7,7 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
-from opgen.ir.lower_block import component_of, lower_block
+from opgen.ir.lower_block import lower_block
 from opgen.ir.lower_call import argument_names, placeholder
 from opgen.ir.lower_constant import (
     absent_value,
@@ -46,12 +46,14 @@ from opgen.ir.program import (
     Output,
     Override,
     Program,
+    Recurrence,
     Statement,
     Tensor,
     Variant,
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
+from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign
 from opgen.spec.model import OpSpec
 
@@ -105,12 +107,10 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
     """Names whose statements leave a case out or overlap."""
     refused: list[str] = []
     for block in (d.forward, d.backward):
-        names: dict[tuple[str, int | None], list[Assign]] = {}
+        names: dict[tuple[str, str | None], list[Assign]] = {}
         for s in block:
             if s.op == "=" and s.target.name not in d.lost:
-                component = component_of(s)
-                key = (s.target.name, None if component is None else component[1])
-                names.setdefault(key, []).append(s)
+                names.setdefault((s.target.name, constant_part(s)), []).append(s)
         refused += [n for (n, _), statements in names.items() if not check_cover(d, n, statements, found, bag)]
     return frozenset(refused)
 
@@ -248,7 +248,7 @@ def _check_dims(
     """Every size that is used is known in this variant."""
     known = {s.name for s in dims}
     good = True
-    for s in statements:
+    for s in (c for s in statements for c in (s.steps if isinstance(s, Recurrence) else (s,))):
         shapes: list[Scalar] = [e for e in s.shape if not isinstance(e, Batch)]
         for e in (*statement_scalars(s), *shapes):
             for name in sorted(dims_in(e) - known - {"..."}):

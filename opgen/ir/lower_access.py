@@ -14,7 +14,7 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
 from opgen.ir.lower_kinds import integer
 from opgen.ir.lower_range import note
-from opgen.ir.lower_scope import BAD, Frame, Known, Site, Typed
+from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
@@ -228,7 +228,7 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded))
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:
@@ -277,7 +277,8 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if isinstance(item, Name) and item.name not in f.args:
         info = f.scope.find(item.name) if f.scope is not None else None
         if info is not None:
-            info.sites.append(site)
+            if dim != Dim(UNKNOWN):
+                info.sites.append(site)
             note(f, Index(info.unique), dim, site, item.span)
             return Index(info.unique)
         if not _means_something(f, item.name):

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Label
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_kinds import promote
+from opgen.ir.lower_recurrence import lower_recurrence
 from opgen.ir.lower_scatter import Version, lower_scatter
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.program import Axis, Compute, Kind, Loop, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
+from opgen.lang.circles import circles
 from opgen.lang.nodes import Assign, Number
 
 
@@ -47,6 +49,8 @@ def lower_block(
 ) -> list[Statement]:
     """The statements of a block that hold in a variant. Every name is known to `state` afterwards."""
     parts: dict[str, _Assembly] = {}
+    groups = {n: names for names in circles(chosen) for n in names}
+    waiting: dict[tuple[str, ...], list[Assign]] = {}
     for s in chosen:
         name = s.target.name
         state.later.setdefault(name, s.target.name_span)
@@ -57,6 +61,13 @@ def lower_block(
     for s in chosen:
         name = s.target.name
         part = parts[name]
+        if name in groups:
+            names = groups[name]
+            together = waiting.setdefault(names, [])
+            together.append(s)
+            if len(together) == sum(other.target.name in names for other in chosen):
+                found.extend(lower_recurrence(d, state, names, together, wanted, bag))
+            continue
         made = _step(d, state, s, part, wanted(s), bag)
         part.failed = part.failed or not made
         found.extend(made)

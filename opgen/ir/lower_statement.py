@@ -145,6 +145,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
 
 
 def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
+    name = frame.target
     match item:
         case Dots():
             if BATCH in scope.loops:
@@ -170,7 +171,10 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
             frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
         case Unary(operand=Number()):
-            frame.error("OPG225", "recurrences are not supported yet", item.span, label=NOT_YET)
+            hint = "negative positions do not wrap"
+            if item.operand.value == 1:
+                hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
+            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
             hint = "left of `=` stand distinct plain indices and `...`"
             frame.error("OPG241", "this is no plain index", item.span, hint)

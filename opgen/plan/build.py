@@ -20,7 +20,7 @@ from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, Scatter
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.values import resolve
 
-_CHEAP = frozenset(["add", "sub", "mul", "neg", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "where", "min", "max", "abs", "square", "relu", "detach"])
+_CHEAP = frozenset("add sub mul neg eq ne lt le gt ge and or not where min max abs square relu detach".split())
 _DEAR = 8  # a value at least this costly is stored rather than computed once per point of a wider loop
 _DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd import gradcheck, gradgradcheck
+
 from generated.linear import Linear, LinearFunction, linear
 from generated.mul_constant import MulConstantFunction, mul_constant
-from torch.autograd import gradcheck, gradgradcheck
 
 DOUBLE = torch.float64
 OPERATORS = sorted(p.parent.name for p in (Path(__file__).parents[2] / "generated").glob("*/manifest.json"))

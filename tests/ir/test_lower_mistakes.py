@@ -81,8 +81,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = mode[...](u)", "OPG211", "mode"),
         # for later
         ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG219", "h[..., k - 2]"),
-        ("h[..., -1] = 0\nh[..., k] = h[..., k - 1] + x[..., k]", "OPG225", "-1"),
-        ("y[..., k] = cumsum[k](x[..., k])", "OPG225", "cumsum[k](x[..., k])"),
+        ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
         ("y = real(u)", "OPG225", "real(u)"),
     ],
 )

@@ -273,4 +273,11 @@ ROWS = (
         "y[..., 0] = a\ny[..., 2] = b",
         "y[..., 0] = a\ny[..., 1] = b",
     ),
+    Code(
+        "OPG250",
+        "Bad recurrence",
+        "A recurrence reads its own names at the same place or one place back, along one index and in one direction.",
+        "h[t] = h[t - 2] + h[t - 1]",
+        "g[t] = h[t - 1]\nh[t] = g[t - 1] + h[t - 1]",
+    ),
 )

@@ -34,8 +34,10 @@ from opgen.ir.program import (
     Tensor,
     definitions,
     names,
+    parts,
+    targets,
 )
-from opgen.ir.rewrite import retarget
+from opgen.ir.rewrite import renamed as renamed_tensors
 from opgen.ir.scalar import BATCH, ZERO, Read, Scalar
 
 
@@ -228,7 +230,7 @@ class _Sweep:
         """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""
         self.state_override()
         override = self.program.override
-        stated = override.statements[self.stated_position(x)]
+        stated = parts(override.statements)[self.stated_position(x)]
         name = self.restated[stated.target]
         axes = stated.axes
         wanted = tuple(a for a in axes if a != BATCH)
@@ -241,8 +243,8 @@ class _Sweep:
         return name
 
     def stated_position(self, x: str) -> int:
-        targets = [s.target for s in self.program.override.statements]
-        return len(targets) - 1 - targets[::-1].index(f"grad_{x}")
+        made = [s.target for s in parts(self.program.override.statements)]
+        return len(made) - 1 - made[::-1].index(f"grad_{x}")
 
     def state_override(self) -> None:
         """Copy the statements of the `backward:` block in, once, under names that are free here."""
@@ -253,9 +255,8 @@ class _Sweep:
                 if t.of == o.name:
                     self.restated[f"grad_{o.name}"] = t.name
         for s in self.program.override.statements:
-            name = self.names.fresh(s.target)
-            self.builder.statements.append(replace(retarget(s, self.restated), target=name))
-            self.restated[s.target] = name
+            self.restated.update({t: self.names.fresh(t) for t in targets(s)})
+            self.builder.statements.append(renamed_tensors(s, self.restated))
 
     def statements(self) -> tuple[Statement, ...]:
         return tuple(self.builder.statements)

@@ -18,6 +18,7 @@ from opgen.ir.program import (
     Loop,
     Output,
     Program,
+    Recurrence,
     Shape,
     Statement,
     Tensor,
@@ -106,10 +107,23 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
     needed = dict.fromkeys(wanted)
     kept: list[Statement] = []
     for s in reversed(statements):
+        if isinstance(s, Recurrence):
+            s = _needed_steps(s, needed)
         if any(t in needed for t in targets(s)):
             kept.append(s)
             needed.update(dict.fromkeys(tensors_of(s)))
     return tuple(reversed(kept))
+
+
+def _needed_steps(s: Recurrence, needed: dict[str, None]) -> Recurrence:
+    """The recurrence with the steps that are wanted or that those read; untouched where none is."""
+    wanted = {t: None for t in s.targets if t in needed}
+    for _ in s.steps:
+        for c in s.steps:
+            if c.target in wanted:
+                wanted.update((t, None) for t in tensors_of(c) if t in s.targets)
+    steps = tuple(c for c in s.steps if c.target in wanted)
+    return replace(s, steps=steps) if steps else s
 
 
 def tensors_of(s: Statement) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_guards import Case, holds
 from opgen.ir.lower_scope import Known, Variation
 from opgen.ir.lower_statement import Wanted
-from opgen.ir.program import Kind, Output, Override, Shape
+from opgen.ir.program import Kind, Output, Override, Shape, parts
 from opgen.ir.scalar import BATCH, Batch
 from opgen.lang.nodes import Assign, Dots
 
@@ -60,7 +60,7 @@ def lower_override(
     chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
     last = {s.target.name: s for s in chosen}
     statements = lower_block(d, inner, chosen, lambda s: _stated_shape(d, s), bag)
-    by_name = {s.target: k for k, s in enumerate(statements)}
+    by_name = {s.target: s for s in parts(statements)}
     stated: list[str] = []
     shapes: list[Shape] = []
     for name, s in last.items():
@@ -68,11 +68,10 @@ def lower_override(
         own = d.shapes.get(of)
         if own is None or name not in by_name:
             continue
-        made = statements[by_name[name]]
+        made = by_name[name]
         if _named(made.shape) != _named(own):
             message = f"`{name}` has shape {text.shape(made.shape)} and `{of}` has shape {text.shape(own)}"
             bag.error("OPG228", message, s.target.span)
-        statements[by_name[name]] = replace(made, kind=Kind.FLOAT)
         stated.append(of)
         shapes.append(made.shape)
     return Override(tuple(stated), tuple(statements), tuple(shapes))
@@ -91,10 +90,10 @@ def _stated_shape(d: Declarations, s: Assign) -> Wanted:
         return Wanted()
     origin = f"the shape of `{of}`"
     if own == ():
-        return Wanted()
+        return Wanted(kind=Kind.FLOAT)
     if BATCH in own:
-        return Wanted(own, None, origin, batch=True)
+        return Wanted(own, None, origin, Kind.FLOAT, batch=True)
     items = s.target.items or ()
     dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
     shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
-    return Wanted(shape, None, origin)
+    return Wanted(shape, None, origin, Kind.FLOAT)

@@ -15,7 +15,7 @@ it; an *input* may come with fewer batch dims or with ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -261,8 +261,13 @@ def statement_reads(s: Statement) -> tuple[Read, ...]:
 
 def definitions(p: Program) -> tuple[Compute | Scatter, ...]:
     """What defines a tensor of the program, in order."""
+    return parts(p.statements)
+
+
+def parts(statements: Iterable[Statement]) -> tuple[Compute | Scatter, ...]:
+    """The statements with the steps of recurrences one by one."""
     found: list[Compute | Scatter] = []
-    for s in p.statements:
+    for s in statements:
         found.extend(s.steps if isinstance(s, Recurrence) else (s,))
     return tuple(found)
 

@@ -40,5 +40,13 @@ def retarget(s: Statement, mapping: Mapping[str, str]) -> Statement:
     return map_scalars(s, lambda e: transform(e, swap)) if mapping else s
 
 
+def renamed(s: Statement, mapping: Mapping[str, str]) -> Statement:
+    """The statement reading and defining other tensors."""
+    s = retarget(s, mapping)
+    if isinstance(s, Recurrence):
+        return replace(s, steps=tuple(replace(c, target=mapping.get(c.target, c.target)) for c in s.steps))
+    return replace(s, target=mapping.get(s.target, s.target))
+
+
 def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
     return tuple(a.name for a in loops if isinstance(a, Axis))

@@ -109,3 +109,16 @@ def test_mistakes(formula: str, code: str, marked: str) -> None:
 def test_a_circle_is_still_one() -> None:
     _, found = attempt(elementwise("a2 = c + h0\nb2 = a2\nc = b2", "[h0]"))
     assert [d.code for d in found] == ["OPG219"]
+
+
+def test_a_stated_gradient_may_scatter_and_recur() -> None:
+    text = elementwise(
+        "y[t] = x[t] + w[ids[t]]", "{x: {shape: [T]}, w: {shape: [V]}, ids: {shape: [T], dtype: int}}",
+        "backward: |\n  grad_w[ids[t]] += 2*grad_y[t]\n  grad_x[T] = 0\n  grad_x[t] = grad_y[t] + grad_x[t + 1]*0.5\n",
+    )  # fmt: skip
+    p = program(text)
+    backward = verify(adjoint(p))
+    given = {"w": noise(2), "ids": array([1, 0, 1]), "x": noise(3), "grad_y": array([1.0, 2.0, 4.0])}
+    found = run(backward, {t.name: given[t.name] for t in backward.inputs})
+    assert found["grad_w"].data == [4.0, 10.0]
+    assert found["grad_x"].data == [3.0, 4.0, 4.0]

@@ -18,7 +18,7 @@ from opgen.diff.recurrence import Group, reached_steps
 from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
-from opgen.diff.solve import Sizes
+from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
     Compute,

@@ -9,13 +9,14 @@ for the loops are gathered (`opgen.diff.gather`). Everything else scatters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from opgen.diff.algebra import product
 from opgen.diff.gather import gathered
-from opgen.diff.solve import Sizes
+from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Names
 from opgen.ir.arithmetic import either, negation_of
-from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape
 from opgen.ir.scalar import (
     BATCH,
     ONE,
@@ -32,8 +33,18 @@ from opgen.ir.scalar import (
     call,
     children,
     rebuild,
+    walk,
     where,
 )
+
+NO_SIZES = Sizes()
+TRUE = Lit(True)
+
+
+@lru_cache(maxsize=256)
+def _chooses(body: Scalar) -> bool:
+    """Whether some part of a body is evaluated under a condition only; asked once for each of its accesses."""
+    return any(isinstance(n, Apply) and n.fn == "where" for n in walk(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ class Selection:
 class Contribution:
     """A statement that carries a share of a tensor's cotangent, and what is known about its form."""
 
-    statement: Statement
+    statement: Compute | Scatter
     selection: Selection | None = None
 
 
@@ -60,7 +71,7 @@ def transpose(
     loops: tuple[Loop, ...],
     value: Scalar,
     body: Scalar,
-    sizes: Sizes = Sizes(),
+    sizes: Sizes = NO_SIZES,
     *,
     forced: bool = False,
 ) -> Contribution:
@@ -80,8 +91,8 @@ def transpose(
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
     if not rest and not whole and not forced:
         return _selected(target, access, plain, axes, value)
-    active = activity(body, access)
-    if not whole or (rest and active != Lit(True)):
+    active = activity(body, access) if _chooses(body) else TRUE
+    if not whole or (rest and active != TRUE):
         made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
         if made is not None:
             return Contribution(made)

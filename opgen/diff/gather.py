@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from opgen.diff.algebra import product
 from opgen.diff.conditions import decided
-from opgen.diff.solve import Sizes, estimate, solve
+from opgen.diff.sizes import Sizes, estimate
+from opgen.diff.solve import solve
 from opgen.diff.structure import extent, positions
 from opgen.ir.program import Axis, Compute, Loop
 from opgen.ir.scalar import ONE, ZERO, Batch, Index, Read, Scalar, transform, walk, where
@@ -39,6 +40,8 @@ def gathered(
         if isinstance(a, Axis) and not isinstance(p, Batch) and p != Index(a.name)
     ]
     found = solve(pairs, rest, axes, active, sizes)
+    if found is None and forced:
+        found = solve(pairs, rest, axes, active, sizes, quotients=False)
     if found is None:
         return None
     if not forced:
@@ -58,5 +61,3 @@ def _count(loops: Sequence[Loop], sizes: Sizes) -> int:
     for a in loops:
         total *= max(estimate(extent(a), sizes.dims), 1)
     return total
-
-

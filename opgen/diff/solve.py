@@ -10,13 +10,14 @@ every point once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from opgen.diff.conditions import conjuncts, decided, is_integer
+from opgen.diff.sizes import Sizes, estimate
 from opgen.diff.structure import Names
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
-from opgen.ir.program import Axis, Kind, Loop, Program, definitions
-from opgen.ir.ranges import Facts, corner, derived_sizes, facts_of, is_nonnegative, sizes_of
+from opgen.ir.program import Axis, Loop
+from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import (
     ZERO,
     Apply,
@@ -36,33 +37,7 @@ from opgen.ir.scalar import (
 )
 
 _UNBOUNDED = 1 << 60
-_HINTS = {"batch": 1 << 12, "dim": 1 << 8, "derived": 1 << 7, "param": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """What a program says about its dims and params: derived dims, params that are extents, divisors, integers."""
-
-    dims: Mapping[str, Scalar | None] = field(default_factory=dict)
-    nonnegative: tuple[Scalar, ...] = ()
-    nonzero: tuple[Scalar, ...] = ()
-    integers: frozenset[str] = frozenset()
-
-    @staticmethod
-    def of(p: Program) -> Sizes:
-        dims = derived_sizes(p)
-        divisors = [
-            n.args[1]
-            for value in dims.values() if value is not None
-            for n in walk(value) if isinstance(n, Apply) and n.fn in ("floordiv", "mod")
-        ]  # fmt: skip
-        integers = [a.name for a in p.params if a.type == "int"]
-        integers += [t.name for t in p.inputs if t.kind is Kind.INT]
-        integers += [s.target for s in definitions(p) if s.kind is Kind.INT]
-        return Sizes(dims, sizes_of(p), tuple(dict.fromkeys(divisors)), frozenset(integers))
-
-    def facts(self, loops: Iterable[Loop]) -> Facts:
-        return facts_of(loops, self.dims, self.nonnegative, self.integers)
+_FEW = 16  # values of an index that are tried one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,47 +89,6 @@ class _Solved:
     divisor: Polynomial
 
 
-def estimate(e: Scalar, dims: Mapping[str, Scalar | None]) -> int:
-    """A size to compare with others: dims are large, params are small."""
-    match e:
-        case Lit(value):
-            return int(value)
-        case Dim("..."):
-            return _HINTS["batch"]
-        case Dim(name):
-            stated = dims.get(name)
-            return _HINTS["dim"] if stated is None else max(estimate(stated, dims), _HINTS["derived"])
-        case Param():
-            return _HINTS["param"]
-        case Apply(fn, args):
-            return _estimated(fn, [estimate(a, dims) for a in args])
-        case _:
-            return _HINTS["dim"]
-
-
-def _estimated(fn: str, values: list[int]) -> int:
-    match fn:
-        case "add":
-            return sum(values)
-        case "sub":
-            return values[0] - values[1]
-        case "neg":
-            return -values[0]
-        case "mul":
-            product = 1
-            for v in values:
-                product *= v
-            return product
-        case "floordiv":
-            return values[0] // (values[1] or 1)
-        case "mod":
-            return values[1]
-        case "min":
-            return min(values)
-        case _:
-            return max(values, default=1)
-
-
 class _System:
     """The equations, each a polynomial that is zero, and what has been solved."""
 
@@ -163,6 +97,7 @@ class _System:
         self.names = names
         self.around = around
         self.active = tuple(conjuncts(active))
+        self.taken_apart = True  # whether quotients become unknowns
         self.unknowns = [
             _Unknown(Index(a.name), a.extent, weight=max(estimate(a.extent, sizes.dims), 1)) for a in loops
         ]
@@ -187,7 +122,7 @@ class _System:
         key = (dividend, divisor)
         if key in self.quotients:
             return self.quotients[key]
-        if self.holds_unknown(divisor):
+        if self.holds_unknown(divisor) or not self.taken_apart:
             return None
         s, a = polynomial(divisor), polynomial(dividend)
         exact = Apply("eq", (Apply("mod", key), ZERO)) in self.active and self.is_nonzero(s)
@@ -229,7 +164,7 @@ class _System:
             if not found:
                 return
 
-    def linear(self, equation: Polynomial, u: _Unknown) -> tuple[Polynomial, Polynomial] | None:
+    def in_unknown(self, equation: Polynomial, u: _Unknown) -> tuple[Polynomial, Polynomial] | None:
         """`(a, rest)` with `equation = a*u + rest`, `a` known and `u` nowhere else."""
         parts = equation.split(u.leaf)
         if parts is None or not parts[0].terms:
@@ -247,7 +182,7 @@ class _System:
             for u in self.unknowns:
                 if u.extent is None or not u.checked:
                     continue
-                parts = self.linear(equation, u)
+                parts = self.in_unknown(equation, u)
                 if parts is None or parts[0].constant not in (1, -1):
                     continue
                 sign = parts[0].constant
@@ -261,11 +196,10 @@ class _System:
                     self.conditions.append(call("gt", u.extent, ZERO))
                 base = known.scalar()
                 self.unknowns.remove(u)
-                self.solved.append(
-                    _Solved(_Unknown(u.leaf, None, checked=False), polynomial(Apply("mod", (base, u.extent))), number(1))
-                )
+                digit = polynomial(Apply("mod", (base, u.extent)))
+                self.solved.append(_Solved(_Unknown(u.leaf, None, checked=False), digit, number(1)))
                 self.equations[position] = digits[0] + polynomial(Apply("floordiv", (base, u.extent)))
-                self.put(u, polynomial(Apply("mod", (base, u.extent))), number(1))
+                self.put(u, digit, number(1))
                 return True
         return False
 
@@ -284,7 +218,7 @@ class _System:
         choices: list[tuple[tuple[int, bool, int, int], int, _Unknown, Polynomial, Polynomial]] = []
         for k, equation in enumerate(self.equations):
             for n, u in enumerate(self.unknowns):
-                parts = self.linear(equation, u)
+                parts = self.in_unknown(equation, u)
                 if parts is None or not self.is_nonzero(parts[0]):
                     continue
                 unit = parts[0].constant in (1, -1)
@@ -304,14 +238,13 @@ class _System:
         """Replace a solved unknown in the other equations."""
         value = quotient_of(numerator, divisor)
         for k, equation in enumerate(self.equations):
+            found = equation
             parts = equation.split(u.leaf)
             if parts is not None and parts[0].terms:
-                equation = divisor * parts[1] + parts[0] * numerator
-            elif parts is None:
-                equation = polynomial(substituted(equation.scalar(), {u.leaf: value}))
-            if any(u.leaf in walk(x) for x in equation.atoms()):
-                equation = polynomial(substituted(equation.scalar(), {u.leaf: value}))
-            self.equations[k] = equation
+                found = divisor * parts[1] + parts[0] * numerator
+            if parts is None or any(u.leaf in walk(a) for a in found.atoms()):
+                found = polynomial(substituted(found.scalar(), {u.leaf: value}))
+            self.equations[k] = found
 
     # --- what is found -------------------------------------------------------------------------------------------
 
@@ -388,14 +321,18 @@ def solve(
     known: Sequence[Loop],
     active: Scalar,
     sizes: Sizes,
+    *,
+    quotients: bool = True,
 ) -> Solution | None:
     """The points of `loops` at which every pair of scalars is equal, given the `known` indices.
 
-    Outside of `active` nothing counts, so that equalities in it are equations as well. None: a range is unknown.
+    Outside of `active` nothing counts, so that equalities in it are equations as well. None: a range is unknown, which
+    does not happen where `quotients` are left as they are.
     """
     axes = [a for a in loops if isinstance(a, Axis)]
     names = Names([a.name for a in (*axes, *known) if isinstance(a, Axis)])
     system = _System(axes, sizes.facts((*known, *axes)), active, sizes, names)
+    system.taken_apart = quotients
     for left, right in (*equations, *_given(active, axes, sizes)):
         equation = system.enter(polynomial(left) - polynomial(right))
         system.equations.append(equation)
@@ -421,9 +358,6 @@ def _is_linear(p: Polynomial, leaves: set[Index], sizes: Sizes) -> bool:
     """Whether an equality is one of integers that some loop stands in with factor one."""
     whole = all(is_integer(a, sizes.integers) for a in p.atoms())
     return whole and any(m[0] in leaves and c in (1, -1) for m, c in p.terms if len(m) == 1)
-
-
-_FEW = 16
 
 
 def _only_value(axis: Axis, parts: Sequence[Scalar]) -> int | None:

@@ -35,13 +35,15 @@ class Names:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = dict.fromkeys(taken)
+        self.last: dict[str, int] = {}  # the number that was tried last, by name
 
     def fresh(self, base: str) -> str:
-        name, k = base, 0
+        name, k = base, self.last.get(base, 0)
         while name in self.taken:
             k += 1
             name = f"{base}_{k}"
         self.taken[name] = None
+        self.last[base] = k
         return name
 
 
@@ -106,9 +108,8 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
     """The statements that the wanted tensors need, in order."""
     needed = dict.fromkeys(wanted)
     kept: list[Statement] = []
-    for s in reversed(statements):
-        if isinstance(s, Recurrence):
-            s = _needed_steps(s, needed)
+    for whole in reversed(statements):
+        s = _needed_steps(whole, needed) if isinstance(whole, Recurrence) else whole
         if any(t in needed for t in targets(s)):
             kept.append(s)
             needed.update(dict.fromkeys(tensors_of(s)))

@@ -46,10 +46,10 @@ from opgen.ir.program import (
     Output,
     Override,
     Program,
-    Recurrence,
     Statement,
     Tensor,
     Variant,
+    parts,
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
@@ -205,9 +205,7 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
 
 
-def _functions(
-    d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag
-) -> tuple[Function, ...]:
+def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:
     """The functions with stated derivatives that the statements call, and those that these call."""
     frame = frame_of(d, state, bag)
     called: dict[str, Function] = {}
@@ -248,7 +246,7 @@ def _check_dims(
     """Every size that is used is known in this variant."""
     known = {s.name for s in dims}
     good = True
-    for s in (c for s in statements for c in (s.steps if isinstance(s, Recurrence) else (s,))):
+    for s in parts(statements):
         shapes: list[Scalar] = [e for e in s.shape if not isinstance(e, Batch)]
         for e in (*statement_scalars(s), *shapes):
             for name in sorted(dims_in(e) - known - {"..."}):

@@ -16,7 +16,7 @@ from opgen.ir.lower_recurrence import lower_recurrence
 from opgen.ir.lower_scatter import Version, lower_scatter
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
-from opgen.ir.program import Axis, Compute, Kind, Loop, Shape, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles
 from opgen.lang.nodes import Assign, Number
@@ -94,7 +94,7 @@ def _step(
         if part.failed:
             return ()
         target = state.fresh(f"{name}_part") if part.left else name
-        made: tuple[Statement, ...] = lower_scatter(d, state, s, target, part.version, wanted, bag)
+        made: tuple[Compute | Scatter, ...] = lower_scatter(d, state, s, target, part.version, wanted, bag)
     else:
         part.assignments -= 1
         component = component_of(s)
@@ -113,7 +113,7 @@ def _step(
     return made
 
 
-def _remember(part: _Assembly, last: Statement) -> None:
+def _remember(part: _Assembly, last: Compute | Scatter) -> None:
     part.version = Version(last.target, last.axes, last.kind)
 
 
@@ -155,9 +155,7 @@ def _component(
     return (*statements, joined)
 
 
-def _joined(
-    d: Declarations, state: Variation, s: Assign, part: _Assembly, wanted: Wanted, bag: Bag
-) -> Compute | None:
+def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wanted: Wanted, bag: Bag) -> Compute | None:
     name = s.target.name
     parts = sorted(part.components, key=lambda c: c[0])
     extent = _extent(parts, part.position, wanted)

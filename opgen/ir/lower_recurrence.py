@@ -207,19 +207,20 @@ def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tupl
         s = g.bodies.get(c.target, next(iter(g.bodies.values())))
         own = next((a for a in c.axes if isinstance(a, Axis) and a.name == along.name), None)
         if own is None or own in c.over:
-            g.error(f"this reduces a recurrence over `{along.name}`", s, "name the recurrence, and reduce it afterwards")
+            hint = "name the recurrence, and reduce it afterwards"
+            g.error(f"this reduces a recurrence over `{along.name}`", s, hint)
             return None
         if not same_extent(own.extent, along.extent, g.state.dims):
             g.error(f"`{along.name}` has another extent here", s)
             return None
-        c = replace(c, axes=tuple(along if a == own else a for a in c.axes))
+        axes = tuple(along if a == own else a for a in c.axes)
         body = _with_starts(g, c.body, along)
         if body is None:
             g.error(f"a recurrence reads its own names at `{along.name}` or one place back only", s)
             return None
-        done.append(replace(c, body=body))
-    g_span = next(iter(g.bodies.values())).span
-    return (*before, Recurrence(along, tuple(done), g.step.offset > 0, g_span))
+        done.append(replace(c, axes=axes, body=body))
+    span = next(iter(g.bodies.values())).span
+    return (*before, Recurrence(along, tuple(done), g.step.offset > 0, span))
 
 
 def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:

@@ -16,7 +16,7 @@ from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import check_index_name
 from opgen.ir.lower_scope import Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
 from opgen.ir.lower_statement import Wanted, declared_kind, index_names, small
-from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Position, Read, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
@@ -43,7 +43,7 @@ class Version:
 
 def lower_scatter(
     d: Declarations, state: Variation, s: Assign, target: str, before: Version | None, wanted: Wanted, bag: Bag
-) -> tuple[Statement, ...]:
+) -> tuple[Compute | Scatter, ...]:
     """The statements for a scatter in one variant; empty after a mistake."""
     frame = Frame(d, bag, state, None, expression, target=s.target.name)
     frame.index_names = index_names(s)

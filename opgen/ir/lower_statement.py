@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.ir.lower_access import NOT_YET, shape_text
+from opgen.ir.lower_access import shape_text
 from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
@@ -171,9 +171,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
             frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
         case Unary(operand=Number()):
-            hint = "negative positions do not wrap"
-            if item.operand.value == 1:
-                hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
+            hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
             hint = "left of `=` stand distinct plain indices and `...`"

@@ -18,7 +18,7 @@ _DEPTH = 24
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known inside some loops: how far indices run, which atoms are at least one, or zero, what is an integer."""
+    """What is known inside some loops: how far indices run, atoms that are at least one, or zero, and integers."""
 
     extents: Mapping[str, Polynomial]
     positive: tuple[Scalar, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
+from opgen.ir.program import Compute, Recurrence, Scatter, Statement
 from opgen.ir.scalar import Batch, Cast, Read, Scalar, transform
 
 
@@ -46,7 +46,3 @@ def renamed(s: Statement, mapping: Mapping[str, str]) -> Statement:
     if isinstance(s, Recurrence):
         return replace(s, steps=tuple(replace(c, target=mapping.get(c.target, c.target)) for c in s.steps))
     return replace(s, target=mapping.get(s.target, s.target))
-
-
-def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
-    return tuple(a.name for a in loops if isinstance(a, Axis))

@@ -61,28 +61,39 @@ def test_convolution_needs_no_scatter_in_any_order() -> None:
 
 
 def test_a_maximum_over_windows_compares_the_element_itself() -> None:
-    text = elementwise("y[..., p < P] = max[r < size](pad(x[..., p*stride + r], -inf))", "{x: {shape: [..., K]}}",
-                       "params: {size: {type: int}, stride: {type: int}}\ndims: {P: (K - size)//stride + 1}")  # fmt: skip
+    text = elementwise(
+        "y[..., p < P] = max[r < size](pad(x[..., p*stride + r], -inf))",
+        "{x: {shape: [..., K]}}",
+        "params: {size: {type: int}, stride: {type: int}}\ndims: {P: (K - size)//stride + 1}",
+    )
     assert "where(x[..., k] == y[..., (k - r)//stride]" in shown(adjoint(program(text)), "grad_x")
 
 
 @pytest.mark.parametrize(
     ("formula", "inputs", "expected"),
     [
-        ("y[..., k] = square(x[..., K - 1 - k])*s[k]", "{x: {shape: [..., K]}, s: {shape: [K]}}",
-         "2*grad_y[..., K - 1 - k_1]*x[..., k_1]*s[K - 1 - k_1]"),
+        (
+            "y[..., k] = square(x[..., K - 1 - k])*s[k]",
+            "{x: {shape: [..., K]}, s: {shape: [K]}}",
+            "2*grad_y[..., K - 1 - k_1]*x[..., k_1]*s[K - 1 - k_1]",
+        ),
         ("y[i] = exp(x[i, i])", "{x: {shape: [N, N]}}", "where(n == i, grad_y[i]*exp(x[i, i]), 0)"),
-        ("y[c < D, h < 2*H] = x[2*c + h % 2, h//2]", "{x: {shape: [C, H]}}",
-         "where(c_1//2 < D, grad_y[c_1//2, 2*h_1 + c_1%2], 0)"),
-        ("y[i < N - 1] = x[i + 1] - x[i]", "{x: {shape: [N]}}",
-         "where(n - 1 >= 0, grad_y[n - 1], 0) + where(n < N - 1, -grad_y[n], 0)"),
+        (
+            "y[c < D, h < 2*H] = x[2*c + h % 2, h//2]",
+            "{x: {shape: [C, H]}}",
+            "where(c_1//2 < D, grad_y[c_1//2, 2*h_1 + c_1%2], 0)",
+        ),
+        (
+            "y[i < N - 1] = x[i + 1] - x[i]",
+            "{x: {shape: [N]}}",
+            "where(n - 1 >= 0, grad_y[n - 1], 0) + where(n < N - 1, -grad_y[n], 0)",
+        ),
         ("y[p < P, r < 2] = x[2*p + r]", "{x: {shape: [N]}}", "where(n//2 < P, grad_y[n//2, n%2], 0)"),
         ("y[j < 2*N] = x[j//2]", "{x: {shape: [N]}}", "sum[r < 2](grad_y[2*n + r])"),
-        ("y[j < m] = x[j % 3]", "{x: {shape: [3]}}",
-         "sum[q < (m + 2)//3](where(i + 3*q < m, grad_y[i + 3*q], 0))"),
+        ("y[j < m] = x[j % 3]", "{x: {shape: [3]}}", "sum[q < (m + 2)//3](where(i + 3*q < m, grad_y[i + 3*q], 0))"),
         ("y[i < 3] = x[0]", "{x: {shape: [N]}}", "sum[i < 3](where(0 == n, grad_y[i], 0))"),
     ],
-)  # fmt: skip
+)
 def test_forms(formula: str, inputs: str, expected: str) -> None:
     dims = "dims: {D: C//2}" if "D" in formula else "dims: {P: N//2}" if "P" in formula else ""
     more = "params: {m: {type: int}}" if "< m" in formula else dims

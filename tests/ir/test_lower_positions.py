@@ -27,7 +27,7 @@ forward: |
   output[..., p, q] = max[r < size, s < size](pad(input[..., p*stride + r - padding, q*stride + s - padding], -inf))
 """
 N, M, R = Dim("N"), Dim("M"), Dim("R")
-I, C, J = Index("i"), Index("c"), Index("r")
+ROW, C, J = Index("i"), Index("c"), Index("r")
 LOOPS = (Axis("i", N), Axis("c", M), Axis("r", R))
 
 
@@ -49,15 +49,18 @@ def test_a_window() -> None:
         ("y = x[..., 0]", X, "x[..., 0]"),
         ("y[..., k < 2*K] = x[..., k//2]", X, "x[..., k//2]"),
         ("y[i] = x[i, i]", "{x: {shape: [N, N]}}", "x[i, i]"),
-        ("y[a, b] = w[i[a] + b, t[i[b]]]*t[b]*i[a]", "{w: {shape: [M, N]}, i: {shape: [A], dtype: int}, "
-         "t: {shape: [A], dtype: int}}", "w[i[a] + b, t[i[b]]]*t[b]*i[a]"),
+        (
+            "y[a, b] = w[i[a] + b, t[i[b]]]*t[b]*i[a]",
+            "{w: {shape: [M, N]}, i: {shape: [A], dtype: int}, t: {shape: [A], dtype: int}}",
+            "w[i[a] + b, t[i[b]]]*t[b]*i[a]",
+        ),
         ("y[n] = w[int(floor(u[n])) + 1]", "{w: {shape: [M]}, u: {shape: [B]}}", "w[int(floor(u[n])) + 1]"),
         ("y[k < 3] = sum[...](x[..., k])", X, "x[..., k]"),
         ("y[i] = a[i] + pad(b[i], 0)", "{a: {shape: [A]}, b: {shape: [B]}}", "a[i] + pad(b[i], 0)"),
         ("y[i] = pad(b[i], 1)", "{b: {shape: [B]}}", "pad(b[i], 1)"),
         ("y[..., k] = where(k + 1 < K, x[..., k + 1], 0)*x[..., k]", X, "where(k + 1 < K, x[..., k + 1], 0)*x[..., k]"),
     ],
-)  # fmt: skip
+)
 def test_positions_are_integer_expressions(formula: str, inputs: str, expected: str) -> None:
     p = verify(program(elementwise(formula, inputs)))
     assert lines(p)[-1].partition(" = ")[2].removeprefix("sum[...](").removesuffix(")").startswith(expected[:-1])
@@ -85,7 +88,7 @@ def test_what_is_provably_out_of_range(formula: str, marked: str | None) -> None
 def test_the_range_is_named() -> None:
     _, (found,) = attempt(elementwise("y[..., k] = x[..., 2*k + 1] + x[..., k]", X))
     assert found.message == "`x` is read at 1 to 2*K - 1, and ends at K - 1 there"
-    assert found.hints == ("write `pad(x[..., 2*k + 1], fill)` with what to read outside",)
+    assert found.hints == ("write `pad(x[..., 2*k + 1], fill)`, which fills what is outside",)
 
 
 @pytest.mark.parametrize(
@@ -113,18 +116,18 @@ def test_a_computed_fill_is_the_other_branch() -> None:
 @pytest.mark.parametrize(
     ("position", "extent", "holds"),
     [
-        (sub(sub(N, ONE), I), N, True),
-        (sub(N, I), N, False),
-        (add(I, ONE), add(N, ONE), True),
-        (add(I, ONE), N, False),
+        (sub(sub(N, ONE), ROW), N, True),
+        (sub(N, ROW), N, False),
+        (add(ROW, ONE), add(N, ONE), True),
+        (add(ROW, ONE), N, False),
         (add(mul(C, R), J), mul(M, R), True),
         (add(mul(C, R), J, ONE), mul(M, R), False),
-        (Apply("floordiv", (I, TWO)), N, True),
-        (Apply("mod", (I, R)), R, True),
-        (Apply("mod", (I, Lit(3))), Lit(2), False),
-        (add(mul(TWO, Apply("floordiv", (I, TWO)))), N, True),
-        (Apply("clamp", (sub(I, Lit(2)), Lit(0), sub(N, ONE))), N, True),
-        (mul(Lit(-1), I), N, False),
+        (Apply("floordiv", (ROW, TWO)), N, True),
+        (Apply("mod", (ROW, R)), R, True),
+        (Apply("mod", (ROW, Lit(3))), Lit(2), False),
+        (add(mul(TWO, Apply("floordiv", (ROW, TWO)))), N, True),
+        (Apply("clamp", (sub(ROW, Lit(2)), Lit(0), sub(N, ONE))), N, True),
+        (mul(Lit(-1), ROW), N, False),
     ],
     ids=lambda v: v if isinstance(v, bool) else show(v),
 )
@@ -133,8 +136,11 @@ def test_proofs_of_range(position: Scalar, extent: Scalar, holds: bool) -> None:
 
 
 def test_which_accesses_need_no_check() -> None:
-    p = program(elementwise("y[..., k] = x[..., K - 1 - k]*x[..., k]*x[..., n]", "{x: {shape: [..., K]}, n: {shape: [],"
-                            " dtype: int}}"))  # fmt: skip
+    p = program(
+        elementwise(
+            "y[..., k] = x[..., K - 1 - k]*x[..., k]*x[..., n]", "{x: {shape: [..., K]}, n: {shape: [], dtype: int}}"
+        )
+    )
     (s,) = p.statements
     assert isinstance(s, Compute)
     found = {show(r): in_range(p, s, r) for r in dict.fromkeys(n for n in s.body.args if not isinstance(n, Lit))}
@@ -144,5 +150,5 @@ def test_which_accesses_need_no_check() -> None:
 def test_normal_forms() -> None:
     e = Apply("floordiv", (add(mul(C, R), J), R))
     assert show(polynomial(e).scalar()) == "c + r//R"
-    assert show(polynomial(Apply("mod", (add(mul(Lit(2), I), Lit(5)), TWO))).scalar()) == "1"
-    assert show(polynomial(sub(mul(sub(I, ONE), sub(I, ONE)), mul(I, I))).scalar()) == "1 - 2*i"
+    assert show(polynomial(Apply("mod", (add(mul(Lit(2), ROW), Lit(5)), TWO))).scalar()) == "1"
+    assert show(polynomial(sub(mul(sub(ROW, ONE), sub(ROW, ONE)), mul(ROW, ROW))).scalar()) == "1 - 2*i"

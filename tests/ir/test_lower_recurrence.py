@@ -46,7 +46,8 @@ def test_a_scan_and_its_gradient() -> None:
     backward = adjoint(p)
     (loop,) = (s for s in backward.statements if isinstance(s, Recurrence) and s.reverse)
     assert statement(loop) == (
-        "along t < T down: grad_h_1[..., t < T] = grad_h[..., t] + where(t + 1 < T, grad_h_1[..., t + 1]*a[..., t + 1], 0)"
+        "along t < T down: grad_h_1[..., t < T] = "
+        "grad_h[..., t] + where(t + 1 < T, grad_h_1[..., t + 1]*a[..., t + 1], 0)"
     )
     judge(p, ARRAYS)
 
@@ -57,20 +58,36 @@ def test_a_scan_and_its_gradient() -> None:
         (LINEAR, AX, ARRAYS),
         ("h[..., T] = h0\nh[..., t] = a[..., t]*h[..., t + 1] + x[..., t]", AX, ARRAYS),
         ("h[..., -1] = 2*h0\nh[..., t] = tanh(a[..., t]*h[..., t - 1] + x[..., t])*h[..., t - 1]", AX, ARRAYS),
-        ("u[..., -1] = h0\nu[..., t] = u[..., t - 1]*a[..., t] + v[..., t - 1]\n"
-         "v[..., t] = sin(u[..., t])*x[..., t] + v[..., t - 1]", AX, ARRAYS),
-        ("v[..., t] = exp(u[..., t - 1])*x[..., t]\nu[..., t] = u[..., t - 1]*a[..., t] + v[..., t]\n"
-         "y[...] = sum[t](u[..., t]*h0)", AX, ARRAYS),
-        ("h[-1, i] = b[i]\nh[t, i] = tanh(sum[j](w[i, j]*h[t - 1, j]) + x[t, i])",
-         "{w: {shape: [N, N]}, x: {shape: [T, N]}, b: {shape: [N]}}",
-         {"w": noise(3, 3), "x": noise(4, 3), "b": noise(3)}),
-        ("h[t, i] = softmax[i](h[t - 1, i]*w[i] + x[t, i])", "{w: {shape: [N]}, x: {shape: [T, N]}}",
-         {"w": noise(3), "x": noise(4, 3)}),
+        (
+            "u[..., -1] = h0\nu[..., t] = u[..., t - 1]*a[..., t] + v[..., t - 1]\n"
+            "v[..., t] = sin(u[..., t])*x[..., t] + v[..., t - 1]",
+            AX,
+            ARRAYS,
+        ),
+        (
+            "v[..., t] = exp(u[..., t - 1])*x[..., t]\nu[..., t] = u[..., t - 1]*a[..., t] + v[..., t]\n"
+            "y[...] = sum[t](u[..., t]*h0)",
+            AX,
+            ARRAYS,
+        ),
+        (
+            "h[-1, i] = b[i]\nh[t, i] = tanh(sum[j](w[i, j]*h[t - 1, j]) + x[t, i])",
+            "{w: {shape: [N, N]}, x: {shape: [T, N]}, b: {shape: [N]}}",
+            {"w": noise(3, 3), "x": noise(4, 3), "b": noise(3)},
+        ),
+        (
+            "h[t, i] = softmax[i](h[t - 1, i]*w[i] + x[t, i])",
+            "{w: {shape: [N]}, x: {shape: [T, N]}}",
+            {"w": noise(3), "x": noise(4, 3)},
+        ),
         ("m[t] = max(m[t - 1], x[t])\nm[-1] = -3\ny = m[T - 1]*m[0]", "{x: {shape: [T]}}", {"x": noise(5)}),
-        ("g[t] = x[t] + f[t - 1]\nf[t] = x[t]*g[t - 1] - max[i < 2](w[i]*f[t - 1])",
-         "{x: {shape: [T]}, w: {shape: [2]}}", {"x": noise(5), "w": noise(2)}),
+        (
+            "g[t] = x[t] + f[t - 1]\nf[t] = x[t]*g[t - 1] - max[i < 2](w[i]*f[t - 1])",
+            "{x: {shape: [T]}, w: {shape: [2]}}",
+            {"x": noise(5), "w": noise(2)},
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_order(formula: str, inputs: str, arrays: dict[str, Array]) -> None:
     more = "outputs: [u, v]" if "v[..., t - 1]" in formula else ""
     judge(verify(program(elementwise(formula, inputs, more))), arrays)
@@ -113,12 +130,19 @@ def test_a_circle_is_still_one() -> None:
 
 def test_a_stated_gradient_may_scatter_and_recur() -> None:
     text = elementwise(
-        "y[t] = x[t] + w[ids[t]]", "{x: {shape: [T]}, w: {shape: [V]}, ids: {shape: [T], dtype: int}}",
+        "y[t] = x[t] + w[ids[t]]",
+        "{x: {shape: [T]}, w: {shape: [V]}, ids: {shape: [T], dtype: int}}",
         "backward: |\n  grad_w[ids[t]] += 2*grad_y[t]\n  grad_x[T] = 0\n  grad_x[t] = grad_y[t] + grad_x[t + 1]*0.5\n",
-    )  # fmt: skip
+    )
     p = program(text)
     backward = verify(adjoint(p))
     given = {"w": noise(2), "ids": array([1, 0, 1]), "x": noise(3), "grad_y": array([1.0, 2.0, 4.0])}
     found = run(backward, {t.name: given[t.name] for t in backward.inputs})
     assert found["grad_w"].data == [4.0, 10.0]
     assert found["grad_x"].data == [3.0, 4.0, 4.0]
+
+
+def test_other_positions_inside_a_recurrence() -> None:
+    text = elementwise("h[t, i] = x[t, i] + h[t - 1, i//s]*h[t - 1, ids[i]]",
+                       "{x: {shape: [T, N]}, ids: {shape: [N], dtype: int}}", "params: {s: {type: int}}")  # fmt: skip
+    judge(verify(program(text)), {"x": noise(3, 3), "ids": array([2, 0, 2])}, {"s": 2})

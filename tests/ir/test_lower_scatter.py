@@ -87,7 +87,10 @@ def test_computed_positions_and_pads() -> None:
     assert run(p, given(p))["y"].data == [0, 1.5, 0, -0.5, 0]
     judge(p, given(p))
     for op in ("*=", "max="):
-        judge(lowered(f"y[n] = 0.1*s[0, 0]\npad(y[2*b - ids[b]]) {op} x[b, 0]*x[b, 1]", more), {"ids": IDS, "x": X, "s": S})
+        judge(
+            lowered(f"y[n] = 0.1*s[0, 0]\npad(y[2*b - ids[b]]) {op} x[b, 0]*x[b, 1]", more),
+            {"ids": IDS, "x": X, "s": S},
+        )
 
 
 def test_the_batch_is_looped_where_it_stands_in_the_target() -> None:
@@ -103,8 +106,9 @@ def test_the_batch_is_looped_where_it_stands_in_the_target() -> None:
 
 def test_a_scatter_may_hold_in_some_variants() -> None:
     more = SIZED + "\nparams: {twice: {type: bool}, once: {type: bool}}"
-    variants = built(elementwise(
-        "y[ids[b], d] += x[b, d]*s[0, d] if once\ny[ids[b], d] += x[b, d] if twice", INPUTS, more)).variants  # fmt: skip
+    variants = built(
+        elementwise("y[ids[b], d] += x[b, d]*s[0, d] if once\ny[ids[b], d] += x[b, d] if twice", INPUTS, more)
+    ).variants
     assert [[s.target for s in v.program.statements] for v in variants] == [["y_part", "y"], ["y"], ["y"], ["y"]]
     assert lines(variants[3].program) == ["y[v < V, d < D] = 0"]
 
@@ -168,8 +172,9 @@ def test_components_are_joined() -> None:
 
 def test_components_first_and_with_guards_and_kinds() -> None:
     more = "params: {flip: {type: bool}}\noutputs: {y: {shape: [2, N]}}"
-    variants = built(elementwise(
-        "y[1, i] = x[i]\ny[0, n] = 2 if flip\ny[0, m] = x[m] if not flip", "{x: {shape: [N]}}", more)).variants  # fmt: skip
+    variants = built(
+        elementwise("y[1, i] = x[i]\ny[0, n] = 2 if flip\ny[0, m] = x[m] if not flip", "{x: {shape: [N]}}", more)
+    ).variants
     assert lines(variants[0].program)[-1] == "y[c < 2, n < N] = where(c == 0, y_0[n], y_1[n])"
     assert run(variants[0].program, {"x": array([1.0, 3.0])}, {"flip": True})["y"].data == [2, 2, 1.0, 3.0]
 

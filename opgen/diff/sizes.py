@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.ir.program import Kind, Loop, Program, definitions
-from opgen.ir.ranges import Facts, derived_sizes, facts_of, sizes_of
+from opgen.ir.ranges import Facts, derived_sizes, facts_of, positive_params, sizes_of
 from opgen.ir.scalar import Apply, Dim, Lit, Param, Scalar, walk
 
 _HINTS = {"batch": 1 << 12, "dim": 1 << 8, "derived": 1 << 7, "param": 2}
@@ -23,6 +23,7 @@ class Sizes:
     nonnegative: tuple[Scalar, ...] = ()
     nonzero: tuple[Scalar, ...] = ()
     integers: frozenset[str] = frozenset()
+    positive: tuple[Scalar, ...] = ()
 
     @staticmethod
     def of(p: Program) -> Sizes:
@@ -35,10 +36,10 @@ class Sizes:
         integers = [a.name for a in p.params if a.type == "int"]
         integers += [t.name for t in p.inputs if t.kind is Kind.INT]
         integers += [s.target for s in definitions(p) if s.kind is Kind.INT]
-        return Sizes(dims, sizes_of(p), tuple(dict.fromkeys(divisors)), frozenset(integers))
+        return Sizes(dims, sizes_of(p), tuple(dict.fromkeys(divisors)), frozenset(integers), positive_params(p))
 
     def facts(self, loops: Iterable[Loop]) -> Facts:
-        return facts_of(loops, self.dims, self.nonnegative, self.integers)
+        return facts_of(loops, self.dims, self.nonnegative, self.integers, self.positive)
 
 
 def estimate(e: Scalar, dims: Mapping[str, Scalar | None]) -> int:

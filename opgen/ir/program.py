@@ -77,6 +77,7 @@ class Argument:
     null: bool = False
     choices: tuple[str, ...] = ()
     doc: str = ""
+    positive: bool = False  # an int whose domain says so; gradients rely on it, so that callers check it
 
     @property
     def required(self) -> bool:

@@ -32,12 +32,13 @@ def facts_of(
     dims: Mapping[str, Scalar | None] | None = None,
     nonnegative: Iterable[Scalar] = (),
     integers: frozenset[str] = frozenset(),
+    positive: Iterable[Scalar] = (),
 ) -> Facts:
     """What holds at any point of the loops; `dims` are derived sizes, `nonnegative` atoms that are sizes elsewhere."""
     axes = [a for a in loops if isinstance(a, Axis)]
     extents = {a.name: polynomial(a.extent) for a in axes}
-    positive = [m[0] for e in extents.values() if len(e.terms) == 1 for m, c in e.terms if len(m) == 1 and c > 0]
-    return Facts(extents, tuple(dict.fromkeys(positive)), tuple(nonnegative), dims or {}, integers)
+    ones = [m[0] for e in extents.values() if len(e.terms) == 1 for m, c in e.terms if len(m) == 1 and c > 0]
+    return Facts(extents, tuple(dict.fromkeys((*positive, *ones))), tuple(nonnegative), dims or {}, integers)
 
 
 def is_nonnegative(p: Polynomial, facts: Facts) -> bool:
@@ -164,12 +165,17 @@ def inside(position: Scalar, extent: Scalar, facts: Facts) -> bool:
 
 
 def sizes_of(p: Program) -> tuple[Scalar, ...]:
-    """The params that some loop or shape of a program has as its extent; a negative extent is an error."""
-    found: dict[Scalar, None] = {}
+    """The params that are surely not negative: extents of loops (a negative one is an error), or by their domain."""
+    found: dict[Scalar, None] = dict.fromkeys(Param(a.name) for a in p.params if a.positive)
     for s in p.statements:
         for loops in loops_in(s):
             found.update((a.extent, None) for a in loops if isinstance(a, Axis) and isinstance(a.extent, Param))
     return tuple(found)
+
+
+def positive_params(p: Program) -> tuple[Scalar, ...]:
+    """The params that are at least one by their domain."""
+    return tuple(Param(a.name) for a in p.params if a.positive)
 
 
 def loops_in(s: Statement) -> tuple[tuple[Loop, ...], ...]:
@@ -186,7 +192,7 @@ def derived_sizes(p: Program) -> dict[str, Scalar | None]:
 def in_range(p: Program, s: Compute | Scatter, r: Read) -> bool:
     """Whether an access of a statement provably stays in its tensor, so that it needs no check."""
     loops = s.axes if isinstance(s, Scatter) and r in reads(s.base) else s.loops
-    facts = facts_of(loops, derived_sizes(p), sizes_of(p))
+    facts = facts_of(loops, derived_sizes(p), sizes_of(p), positive=positive_params(p))
     return within(r, p.shape_of(r.tensor), facts)
 
 

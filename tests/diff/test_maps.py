@@ -7,9 +7,10 @@ import random
 import pytest
 
 from opgen.diff.adjoint import adjoint
+from opgen.ir.interp import run
 from opgen.ir.program import Program, Scatter
 from opgen.ir.text import statement
-from tests.diff.random_maps import check, random_case
+from tests.diff.random_maps import check, noise, random_case
 from tests.ir.specs import elementwise, program
 
 CONV = """
@@ -111,3 +112,24 @@ def test_pads_are_dropped_by_a_scatter() -> None:
     assert statement(s) == "grad_w[v < V] = 0; pad(grad_w[ids[b]]) sum= over [b < B] of grad_y[b]"
     t = adjoint(adjoint(p)).statements[0]
     assert statement(t) == "grad_grad_y[b < B] = pad(grad_grad_w[ids[b]], 0)"
+
+
+def test_pixel_shuffle_is_a_permutation_in_both_orders() -> None:
+    text = """
+    op: f
+    inputs: {x: {shape: [N, C, H, W]}}
+    params: {r: {type: int, domain: r >= 1}}
+    dims: {D: C//(r*r), P: H*r, Q: W*r}
+    outputs: {y: {shape: [N, D, P, Q]}}
+    forward: "y[n, c, h, w] = x[n, c*r*r + (h % r)*r + w % r, h//r, w//r]"
+    """
+    p = program(text)
+    backward = adjoint(p)
+    assert shown(backward, "grad_x") == (
+        "where(c_1//r//r < D, grad_y[n, c_1//r//r, h_1*r + c_1//r%r, w_1*r + c_1%r], 0)"
+    )
+    assert not any(isinstance(s, Scatter) for s in adjoint(backward).statements)
+    rng = random.Random(3)
+    x = noise(rng, (1, 9, 2, 1))
+    found = run(backward, {"x": x, "grad_y": run(p, {"x": x}, {"r": 3})["y"]}, {"r": 3})
+    assert found["grad_x"] == x

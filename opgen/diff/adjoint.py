@@ -15,6 +15,7 @@ from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.solve import Sizes
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
     Compute,
@@ -74,6 +75,7 @@ class _Sweep:
         p = self.program
         self.names = Names(names(p))
         self.builder = Builder(self.names)
+        self.sizes = Sizes.of(p)
         self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in p.statements}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
         self.varied = varied(p, self.derived)
@@ -114,7 +116,8 @@ class _Sweep:
                 self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
             case Scatter():
                 self.through(s, s.axes, s.base, gradient)
-                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at))
+                fill = ZERO if s.padded else None
+                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at, fill))
             case _:
                 assert_never(s)
 
@@ -160,7 +163,8 @@ class _Sweep:
             cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
         for r, d in found:
             value = product(cotangent, d)
-            self.contribute(r.tensor, transpose(s.target, r, self.shapes[r.tensor], loops, value, body))
+            made = transpose(s.target, r, self.shapes[r.tensor], loops, value, body, self.sizes)
+            self.contribute(r.tensor, made)
 
     # --- results -----------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """From the cotangent of a body to the cotangent of a tensor it reads: the transpose of an access.
 
-Three forms, in order of preference. An access by distinct plain indices is a renaming: the cotangent has those axes and
+Four forms, in order of preference. An access by distinct plain indices is a renaming: the cotangent has those axes and
 every other loop is summed. An access whose loops all stand alone at some position, with other positions that are
-gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs no atomics. Everything else scatters.
+gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs no atomics. Positions that can be solved
+for the loops are gathered (`opgen.diff.gather`). Everything else scatters.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from opgen.diff.algebra import product
+from opgen.diff.gather import gathered
+from opgen.diff.solve import Sizes
 from opgen.diff.structure import Names
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape, Statement
@@ -51,9 +54,20 @@ class Contribution:
 
 
 def transpose(
-    target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], value: Scalar, body: Scalar
+    target: str,
+    access: Read,
+    shape: Shape,
+    loops: tuple[Loop, ...],
+    value: Scalar,
+    body: Scalar,
+    sizes: Sizes = Sizes(),
+    *,
+    forced: bool = False,
 ) -> Contribution:
-    """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses."""
+    """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses.
+
+    `forced`: never a scatter (which a step of a recurrence cannot be).
+    """
     by_name = {a.name: a for a in loops if isinstance(a, Axis)}
     plain: list[Loop | None] = []
     for position, size in zip(access.at, shape, strict=True):
@@ -61,13 +75,19 @@ def transpose(
         plain.append(None if axis in plain else axis)
     covered = tuple(a for a in plain if a is not None)
     rest = tuple(a for a in loops if a not in covered)
-    if len(covered) == len(shape):
-        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
+    whole = len(covered) == len(shape)
     names = Names([*by_name])
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
-    if not rest and access.fill is None:
+    if not rest and not whole and not forced:
         return _selected(target, access, plain, axes, value)
-    return Contribution(_scatter(target, access, axes, loops, value, body))
+    active = activity(body, access)
+    if not whole or (rest and active != Lit(True)):
+        made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
+        if made is not None:
+            return Contribution(made)
+    if whole:
+        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
+    return Contribution(_scatter(target, access, axes, loops, value, active))
 
 
 def _plain_axis(position: Position, size: Scalar | Batch, by_name: dict[str, Axis]) -> Loop | None:
@@ -103,12 +123,12 @@ def _selected(
 
 
 def _scatter(
-    target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, body: Scalar
+    target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, active: Scalar
 ) -> Scatter:
     """Positions are only meaningful where the access is evaluated; elsewhere a zero goes to position 0."""
-    active = activity(body, access)
     at = tuple(p if isinstance(p, Batch | Index) else where(active, p, ZERO) for p in access.at)
-    return Scatter(target, axes, loops, at, product(where(active, ONE, ZERO), value))
+    value = product(where(active, ONE, ZERO), value)
+    return Scatter(target, axes, loops, at, value, padded=access.fill is not None)
 
 
 def activity(e: Scalar, access: Read) -> Scalar:

@@ -159,6 +159,8 @@ class _Machine:
             at: list[int] = []
             for p in s.at:
                 at.extend(point.batch if isinstance(p, Batch) else (int(self.value(p, point)),))
+            if s.padded and not all(0 <= i < n for i, n in zip(at, out.shape, strict=True)):
+                continue
             k = out.offset(at)
             out.data[k] = reduce_values(s.op, [out.data[k], self.value(s.body, point)])
         return out

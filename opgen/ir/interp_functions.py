@@ -33,7 +33,7 @@ def _special(name: str) -> Callable[..., float]:
     """A function of mpmath at double precision and some guard digits; imported at the first call."""
 
     def g(*args: Value) -> float:
-        import mpmath  # noqa: PLC0415 - a heavy import that only the oracle needs
+        import mpmath
 
         if any(math.isnan(a) for a in args):
             return NAN
@@ -163,7 +163,7 @@ def _log1mexp(a: Value) -> float:
 def _erfcx(a: Value) -> float:
     if math.isnan(a) or math.isinf(a):
         return NAN if math.isnan(a) else 0.0 if a > 0 else INF
-    import mpmath  # noqa: PLC0415 - a heavy import that only the oracle needs
+    import mpmath
 
     with mpmath.workdps(40):
         x = mpmath.mpf(a)

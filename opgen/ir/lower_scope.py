@@ -57,11 +57,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An access in which an index stands alone at an axis of this extent."""
+    """An access, at an axis of this extent; `padded`: it may leave the range, so it says little about an index."""
 
     extent: Scalar
     tensor: str
     span: Span
+    padded: bool = False
+    written: bool = False
 
 
 @dataclass(slots=True)
@@ -130,6 +132,18 @@ class Pending:
         return Compute(self.target, loops_of(self.axes), self.body, self.op, loops_of(self.over), self.kind, self.span)
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A position to compare with its axis once the extents of the indices in it are known."""
+
+    position: Scalar
+    extent: Scalar
+    site: Site
+    span: Span
+    indices: tuple[tuple[str, IndexInfo], ...]
+    always: bool  # evaluated whatever the values are
+
+
 @dataclass(slots=True)
 class Frame:
     """One statement, function or constant being lowered in one variant."""
@@ -143,6 +157,7 @@ class Frame:
     calls: tuple[str, ...] = ()  # local functions being expanded, for recursion
     path: tuple[Scalar, ...] = ()  # conditions under which the expression at hand is evaluated
     pending: list[Pending] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
     index_names: set[str] = field(default_factory=set)
     reported: set[str] = field(default_factory=set)
     target: str = ""

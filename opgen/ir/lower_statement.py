@@ -11,6 +11,7 @@ from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
+from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 from opgen.ir.program import Compute, Kind, Shape
@@ -68,7 +69,7 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     body, op, over = _right_side(frame, value)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
     good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
-    if body.kind is None or not good:
+    if body.kind is None or not good or not check_ranges(frame):
         return ()
     if scope.batch is None and not scope.batch_used:
         scope.loops = [i for i in scope.loops if i != BATCH]

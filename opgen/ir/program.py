@@ -121,9 +121,9 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes` (index names).
+    """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes`.
 
-    The adjoint of a gather. `op` is "sum" (later "prod", "max", "min").
+    The adjoint of a gather. `op` is "sum", "prod", "max" or "min". `padded`: what goes out of range is dropped.
     """
 
     target: str
@@ -133,6 +133,7 @@ class Scatter:
     body: Scalar
     op: str = "sum"
     base: Scalar = ZERO
+    padded: bool = False
     kind: Kind = Kind.FLOAT
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -229,6 +230,11 @@ def statement_reads(s: Statement) -> tuple[Read, ...]:
     for e in statement_scalars(s):
         found.update(dict.fromkeys(reads(e)))
     return tuple(found)
+
+
+def definitions(p: Program) -> tuple[Compute | Scatter, ...]:
+    """What defines a tensor of the program, in order."""
+    return p.statements
 
 
 def names(p: Program) -> Iterator[str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_prepare import mapped
 from opgen.emit.torch_reduce import reduction
+from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import largest_part, nested

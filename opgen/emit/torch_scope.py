@@ -14,6 +14,7 @@ from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, batch_first, moved_in
 from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, walk
 
 # The functions of the runtime that lines may call.
@@ -24,6 +25,11 @@ RUNTIME = (
     "amax",
     "amin",
     "as_rows",
+    "columns",
+    "combine_along",
+    "combine_at",
+    "combine_one_along",
+    "flat_index",
     "joint_log_softmax",
     "joint_softmax",
     "logsumexp",
@@ -33,6 +39,7 @@ RUNTIME = (
     "upcast",
     "upcast_all",
     "variance",
+    "window",
 )
 RESERVED = frozenset(
     (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")
@@ -67,9 +74,13 @@ class Scope:
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
+    lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
+    dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
+    counts: tuple[Scalar, ...] = ()  # params that are sizes, and so not negative
 
     def __post_init__(self) -> None:
         p = self.program
+        self.dims, self.counts = derived_sizes(p), sizes_of(p)
         for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
             self.names[name] = name
         for t in p.inputs:
@@ -89,6 +100,13 @@ class Scope:
 
     def assign(self, name: str, text: str, *, size: bool = False) -> None:
         self.steps.append(Step(name, text, size))
+
+    def named_line(self, wanted: str, text: str) -> str:
+        """The code on a line of its own, one line however often it is asked for."""
+        if text not in self.lines:
+            self.lines[text] = self.fresh(wanted)
+            self.assign(self.lines[text], text)
+        return self.lines[text]
 
     # --- arguments -----------------------------------------------------------------------------------------------
 
@@ -117,9 +135,8 @@ class Scope:
             like = self.like()
             return f"{like}.dtype" if like else "torch.get_default_dtype()"
 
-        def tensor(number: str) -> str:
-            like = self.like()
-            return f"{like}.new_full((), {number})" if like else f"torch.full((), {number})"
+        def tensor(number: str, kind: Kind) -> str:
+            return self.filled("()", Text(number, ATOM, kind))
 
         return Casts(dtype, tensor)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.emit.torch_prepare import described, kind_of, statement
+from opgen.emit.torch_rewrite import described, kind_of, statement
 from opgen.emit.torch_scope import Scope
 from opgen.ir.program import Compute, Kind, Scatter, Statement
 from opgen.ir.scalar import Apply, Read, Scalar, walk

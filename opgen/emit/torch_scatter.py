@@ -123,6 +123,8 @@ Body = Callable[[Space], Value]
 def _element(scope: Scope, body: Scalar, space: Space, kind: Kind) -> Value:
     """What is added, as a tensor."""
     value = as_kind(scope, body_value(scope, body, space), kind)
+    if value.text.number and not space:
+        return Value(Text(scope.filled("()", value.text), ATOM, kind), ())
     return expanded(scope, value, space) if value.text.number else value
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, dialect
-from opgen.emit.torch_positions import Place, axis_named, diagonals, is_plain, proven, viewed
+from opgen.emit.torch_positions import Place, axis_named, diagonals, indices, is_plain, proven, viewed
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, permuted
 from opgen.ir.program import Axis, Kind, Loop
@@ -129,7 +129,9 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
 def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     """The tensor, with the axes it is constant along if a position there may be out of range."""
     stored = scope.tensor(r.tensor)
+    here = [a.name for a in space if isinstance(a, Axis)]
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
+    lacking = [p for p in lacking if isinstance(p.at, Batch) or all(n in here for n in indices(p.at))]
     if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
         return stored
     dims: Space = tuple(x if isinstance(x, Batch) else Axis(f"@{i}", x) for i, x in enumerate(stored.shape))
@@ -180,7 +182,15 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
         return call("columns", table, index, (*others, *index.loops))
     result = tuple(loop for loop in space if loop in others or loop in index.loops)
     rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
-    return call("pick", aligned(rows, (*result, picked[0])), aligned(index, result), result)
+    rows = _on_a_line(scope, aligned(_on_a_line(scope, rows), (*result, picked[0])))
+    return call("pick", rows, aligned(index, result), result)
+
+
+def _on_a_line(scope: Scope, v: Value) -> Value:
+    """The value, by name if it is long."""
+    if len(v.text.text) <= _LONG:
+        return v
+    return replace(v, text=replace(v.text, text=scope.named_line("rows", v.text.text)))
 
 
 def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
@@ -189,23 +199,32 @@ def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: b
     Several that may be out of range are checked one by one: joined, they could be in range. `packs`: over the loops it
     varies along, else over the space.
     """
-    at = [(p.at, p.extent) for p in places]
     if len(places) > 1 and not all(proven(scope, p, space) for p in places):
-        scalars = [p for p, _ in at if not isinstance(p, Batch)]
-        loops = tuple(x for x in space if any(x in loops_of(p, space) for p in scalars)) if packs else space
-        values = [body_value(scope, p, loops) for p in scalars]
-        sizes = ", ".join(scope.number(n).text for _, n in at if not isinstance(n, Batch))
-        code = f"flat_index(({sizes}), {', '.join(v.text.text for v in values)})"
-        number = all(v.text.number for v in values)
-        varied = tuple(x for x in loops if any(x in v.loops for v in values))
-        found = Value(Text(code, ATOM, Kind.INT, number), varied, frozenset[str]().union(*(v.batch for v in values)))
-        if packs and varied != loops:
-            return index_value(scope, places, varied, packs=False)
-    else:
-        found = packed(scope, row_major(at), space) if packs else body_value(scope, row_major(at), space)
-    if len(found.text.text) > _LONG:
-        found = replace(found, text=Text(scope.named_line("position", found.text.text), ATOM, Kind.INT))
-    return found
+        return _checked(scope, places, space, packs=packs)
+    e = row_major([(p.at, p.extent) for p in places])
+    found = packed(scope, e, space) if packs else body_value(scope, e, space)
+    if len(found.text.text) <= _LONG or isinstance(e, Read) or found.text.number:
+        return found
+    e = scope.named_position(e, space)
+    return packed(scope, e, space) if packs else body_value(scope, e, space)
+
+
+def _checked(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
+    at, extents = [p.at for p in places if not isinstance(p.at, Batch)], [p.extent for p in places]
+    loops = tuple(x for x in space if any(x in loops_of(e, space) for e in at)) if packs else space
+    values = [body_value(scope, e, loops) for e in at]
+    for k, v in enumerate(values):
+        if len(v.text.text) > _LONG and not v.text.number and not isinstance(at[k], Read):
+            values[k] = body_value(scope, scope.named_position(at[k], loops), loops)
+    varied = tuple(x for x in loops if any(x in v.loops for v in values))
+    if packs and varied != loops:
+        return _checked(scope, places, varied, packs=False)
+    sizes = ", ".join(scope.number(n).text for n in extents if not isinstance(n, Batch))
+    code = f"flat_index(({sizes}), {', '.join(v.text.text for v in values)})"
+    number = all(v.text.number for v in values)
+    if not number:
+        code = scope.named_line("position", code)
+    return Value(Text(code, ATOM, Kind.INT, number), varied, frozenset[str]().union(*(v.batch for v in values)))
 
 
 def _sorted(loops: Space, space: Space) -> Space:

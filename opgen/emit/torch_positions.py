@@ -39,6 +39,11 @@ def is_number(e: Scalar) -> bool:
     return not any(isinstance(n, Index | Read) for n in walk(e))
 
 
+def indices(e: Scalar) -> tuple[str, ...]:
+    """The indices in a position."""
+    return tuple(dict.fromkeys(n.name for n in walk(e) if isinstance(n, Index)))
+
+
 def line(position: Scalar) -> Line | None:
     """A position as an affine map of its indices; None if it is not one."""
     rest = polynomial(position)

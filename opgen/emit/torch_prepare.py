@@ -11,18 +11,18 @@ In goes a valid Program, out comes an equal one:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 
 from opgen.emit.torch_lazy import lazy
-from opgen.emit.torch_positions import line
 from opgen.emit.torch_rewrite import (
     Names,
     described,
     inlined,
     kind_of,
     mapped,
+    open_operands,
     read_of,
+    rebuilt_open,
     simple_scatters,
     statement,
     varies,
@@ -30,7 +30,7 @@ from opgen.emit.torch_rewrite import (
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Compute, Loop, Program, Scatter, Statement
-from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar, children, rebuild
+from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 
 
 def prepare(p: Program) -> Program:
@@ -55,7 +55,7 @@ def shared(p: Program) -> Program:
             place = (e, loops_of(e, loops))
             if place in held:
                 return held[place]
-            inner = _rebuilt(e, put)
+            inner = rebuilt_open(e, put)
             if place not in found:
                 return inner
             made = statement(fresh.fresh(described(inner)), inner, s, kind_of(kinds.__getitem__, p, e))
@@ -66,7 +66,7 @@ def shared(p: Program) -> Program:
 
         whole = isinstance(s, Compute) and s.op is None and batch_leading(s.axes) == loops_of(s.body, loops)
         if isinstance(s, Compute) and whole and (s.body, loops_of(s.body, loops)) not in held:
-            out.append(replace(s, body=_rebuilt(s.body, put)))
+            out.append(replace(s, body=rebuilt_open(s.body, put)))
             held[s.body, loops_of(s.body, loops)] = read_of(s)
         else:
             out.append(mapped(s, put))
@@ -88,22 +88,8 @@ def _repeated(p: Program) -> dict[_Place, None]:
             place = (e, loops_of(e, loops))
             uses[place] += 1
             if uses[place] == 1:
-                stack.extend(_open(e))
+                stack.extend(open_operands(e))
     return {place: None for place, n in uses.items() if n > 1 and place[1] and _cost(place[0])}
-
-
-def _open(e: Scalar) -> tuple[Scalar, ...]:
-    """Operands that may be named: an affine position may not, for it makes its access a view."""
-    if not isinstance(e, Read):
-        return children(e)
-    return tuple(q for q in e.at if not isinstance(q, Batch) and line(q) is None)
-
-
-def _rebuilt(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
-    if not isinstance(e, Read):
-        return rebuild(e, f)
-    at = tuple(q if isinstance(q, Batch) or line(q) is not None else f(q) for q in e.at)
-    return e if at == e.at else replace(e, at=at)
 
 
 _FREE = ("neg", "detach", "not")

@@ -54,6 +54,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
     scope = Scope(p, frame.upcast, several_batches, frame.results)
+    scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)
     made: dict[str, tuple[str, bool]] = {}
@@ -97,7 +98,7 @@ def _emit(scope: Scope, s: Statement, name: str) -> None:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))
         if part is None or (part.body == s.body and _contracted(value)):
             if isinstance(s, Scatter):
-                value = scatter(scope, s, lambda part: bound(scope, part), name)
+                value = scatter(scope, s, name)
             break
         mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
         s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
@@ -113,7 +114,7 @@ def _contracted(value: Value) -> bool:
 def _value(scope: Scope, s: Statement) -> Value:
     match s:
         case Scatter():
-            value = scatter(scope, s, lambda part: bound(scope, part))
+            value = scatter(scope, s)
         case Compute(op=None):
             value = _map(scope, s)
         case Compute():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.polynomial import same_number
@@ -31,6 +32,7 @@ from opgen.ir.scalar import (
     call,
     children,
     mul,
+    rebuild,
     substitute,
     transform,
     walk,
@@ -64,6 +66,20 @@ def mapped(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
 def varies(e: Scalar) -> bool:
     """Does it depend on tensors or indices, so that it is decided per element?"""
     return any(isinstance(n, Read | Index) for n in walk(e))
+
+
+def open_operands(e: Scalar) -> tuple[Scalar, ...]:
+    """Operands that may be named: an affine position may not, for it makes its access a view."""
+    if not isinstance(e, Read):
+        return children(e)
+    return tuple(q for q in e.at if not isinstance(q, Batch) and line(q) is None)
+
+
+def rebuilt_open(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
+    if not isinstance(e, Read):
+        return rebuild(e, f)
+    at = tuple(q if isinstance(q, Batch) or line(q) is not None else f(q) for q in e.at)
+    return e if at == e.at else replace(e, at=at)
 
 
 # --- scatters --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from opgen.emit.torch_positions import Place, axis_named, is_plain
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Read, Scalar, mul
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Scalar, mul
 
 Space = tuple[Loop, ...]
 
@@ -66,10 +66,10 @@ def _loop(p: Scalar | Batch, space: Space) -> Loop:
     return axis_named(p.name, space)
 
 
-def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read], base_name: str = "") -> Value:
+def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     """The value of a scatter's target, over its axes (batch first).
 
-    `bind` makes a statement of its own; with `base_name` what is added to gets a line of its own.
+    With `base_name` what is added to gets a line of its own.
     """
     space = batch_leading(s.loops)
     pairs = zip(s.at, s.shape, strict=True)
@@ -77,7 +77,7 @@ def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read], base_name
     plan = _layout(s, tuple(i for i, p in enumerate(plain) if not p))
     if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
         plan = _layout(s, tuple(range(len(s.at))))
-    body = _summed_beforehand(s, plan, bind)
+    body = _summed_beforehand(scope, s, plan)
     base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
     if base_name:
@@ -103,7 +103,7 @@ def _extent(s: Scatter, i: int) -> Scalar:
     return axis.extent
 
 
-def _summed_beforehand(s: Scatter, plan: _Layout, bind: Callable[[Compute], Read]) -> Scalar:
+def _summed_beforehand(scope: Scope, s: Scatter, plan: _Layout) -> Scalar:
     """The body, combined over loops that move neither position nor row; a sum multiplies where it ignores them."""
     extra = tuple(loop for loop in s.loops if loop not in plan.others and loop not in plan.spread)
     varying = tuple(loop for loop in extra if loop in loops_of(s.body, s.loops))
@@ -113,7 +113,7 @@ def _summed_beforehand(s: Scatter, plan: _Layout, bind: Callable[[Compute], Read
     body = s.body
     if varying:
         axes = tuple(a for a in s.loops if a not in extra)
-        body = bind(Compute(f"{s.target}_rows", axes, body, s.op, varying, s.kind))
+        body = scope.bind(Compute(f"{s.target}_rows", axes, body, s.op, varying, s.kind))
     return mul(body, *counts)
 
 

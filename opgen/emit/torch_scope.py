@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import builtins
 import keyword
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, batch_first, moved_in
-from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor
 from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, walk
 
@@ -59,6 +60,10 @@ class Step:
         return f"{self.target} = {self.text}"
 
 
+def _unbound(s: Compute) -> Read:
+    raise AssertionError(f"{s.target} is no statement of the program")
+
+
 @dataclass(slots=True)
 class Scope:
     """The function under construction."""
@@ -77,6 +82,10 @@ class Scope:
     lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
     counts: tuple[Scalar, ...] = ()  # params that are sizes, and so not negative
+    bind: Callable[[Compute], Read] = field(default=_unbound)  # prints a statement now
+    bound: dict[tuple[Scalar, tuple[Loop, ...]], Read] = field(
+        default_factory=dict
+    )  # positions with a line of their own
 
     def __post_init__(self) -> None:
         p = self.program
@@ -107,6 +116,13 @@ class Scope:
             self.lines[text] = self.fresh(wanted)
             self.assign(self.lines[text], text)
         return self.lines[text]
+
+    def named_position(self, e: Scalar, space: tuple[Loop, ...]) -> Read:
+        """A position as an access to a statement of its own, one however often it is asked for."""
+        loops = loops_of(e, space)
+        if (e, loops) not in self.bound:
+            self.bound[e, loops] = self.bind(Compute("position", loops, e, kind=Kind.INT))
+        return self.bound[e, loops]
 
     # --- arguments -----------------------------------------------------------------------------------------------
 

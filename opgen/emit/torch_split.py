@@ -6,12 +6,13 @@ expression then needs to be broken over lines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.emit.torch_rewrite import described, kind_of, statement
+from opgen.emit.torch_rewrite import described, kind_of, open_operands, statement, varies
 from opgen.emit.torch_scope import Scope
 from opgen.ir.program import Compute, Kind, Scatter, Statement
-from opgen.ir.scalar import Apply, Read, Scalar, walk
+from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text
 
 _SHORTEST = 10  # naming less saves nothing
@@ -22,7 +23,7 @@ def largest_part(scope: Scope, s: Statement) -> Compute | None:
     if isinstance(s, Scatter):
         return _update(scope, s)
     half = len(as_text(s.body)) / 2
-    parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(walk(s.body)) if _can_stand_alone(n, s.body)]
+    parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(_parts(s.body)) if _can_stand_alone(n, s.body)]
     if not parts:
         return _made(scope, "", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
     return _made(scope, "", min(parts)[2], s)
@@ -53,7 +54,14 @@ def nested(s: Statement) -> Statement:
     return replace(s, body=halved(s.body)) if isinstance(s, Compute) and s.op is None else s
 
 
+def _parts(e: Scalar) -> Iterator[Scalar]:
+    """Every node but those inside affine positions, which make their access a view."""
+    yield e
+    for part in open_operands(e):
+        yield from _parts(part)
+
+
 def _can_stand_alone(e: Scalar, body: Scalar) -> bool:
-    if e is body or not isinstance(e, Apply) or len(as_text(e)) < _SHORTEST:
+    if e is body or len(as_text(e)) < _SHORTEST or not varies(e):
         return False
-    return any(isinstance(n, Read) for n in walk(e))
+    return isinstance(e, Apply) or (isinstance(e, Read) and any(not isinstance(q, Batch | Index | Lit) for q in e.at))

@@ -73,7 +73,9 @@ def program(*statements: Statement, outputs: tuple[str, ...] = ()) -> Program:
     read_names = {n for s in statements for n in _names(s)}
     shapes: dict[str, Shape] = {**INPUTS, **INTS}
     inputs = tuple(
-        Tensor(n, s, Kind.INT if n in INTS else Kind.FLOAT) for n, s in shapes.items() if n in read_names or n in ("w", "m")
+        Tensor(n, s, Kind.INT if n in INTS else Kind.FLOAT)
+        for n, s in shapes.items()
+        if n in read_names or n in ("w", "m")
     )
     dims = []
     for d in SIZES:

@@ -14,7 +14,10 @@ from typing import assert_never
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.recurrence import Group, reached_steps
+from opgen.diff.rules import WEIGHTS, Change
+from opgen.diff.scan_rules import INDEX_RULES
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
 from opgen.diff.solve import Sizes
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
@@ -23,11 +26,13 @@ from opgen.ir.program import (
     Loop,
     Output,
     Program,
+    Recurrence,
     Role,
     Scatter,
     Shape,
     Statement,
     Tensor,
+    definitions,
     names,
 )
 from opgen.ir.rewrite import retarget
@@ -53,10 +58,18 @@ def varied(p: Program, sources: Sequence[str]) -> dict[str, None]:
     """The float tensors whose value depends on the sources."""
     found = dict.fromkeys(sources)
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            for _ in s.steps:
+                found.update((c.target, None) for c in s.steps if _depends(c, (c.body,), found))
+            continue
         scalars = (s.body,) if isinstance(s, Compute) else (s.body, s.base)
-        if s.kind is Kind.FLOAT and any(r.tensor in found for e in scalars for r in value_reads(e)):
+        if _depends(s, scalars, found):
             found[s.target] = None
     return found
+
+
+def _depends(s: Compute | Scatter, scalars: Sequence[Scalar], found: dict[str, None]) -> bool:
+    return s.kind is Kind.FLOAT and any(r.tensor in found for e in scalars for r in value_reads(e))
 
 
 @dataclass
@@ -76,7 +89,7 @@ class _Sweep:
         self.names = Names(names(p))
         self.builder = Builder(self.names)
         self.sizes = Sizes.of(p)
-        self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in p.statements}
+        self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
         self.varied = varied(p, self.derived)
         for o in p.outputs:
@@ -108,6 +121,9 @@ class _Sweep:
     # --- one statement -----------------------------------------------------------------------------------------------
 
     def step(self, s: Statement) -> None:
+        if isinstance(s, Recurrence):
+            self.back(s)
+            return
         if s.target not in self.varied or s.target not in self.collected:
             return
         gradient = self.gather(s.target, s.axes)
@@ -115,11 +131,35 @@ class _Sweep:
             case Compute():
                 self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
             case Scatter():
-                self.through(s, s.axes, s.base, gradient)
-                fill = ZERO if s.padded else None
-                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at, fill))
+                of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
+                self.through(s, s.axes, s.base, of_base(gradient))
+                self.through(s, s.loops, s.body, of_body(at_body(s, gradient.tensor, ZERO)))
             case _:
                 assert_never(s)
+
+    def back(self, s: Recurrence) -> None:
+        """The gradient of a recurrence is one in the other direction; what it reads from outside comes after it."""
+        reached = reached_steps(s, [t for t in s.targets if t in self.collected and t in self.varied], self.varied)
+        group = Group(self.builder, s, {c.target: self.names.fresh(f"grad_{c.target}") for c in reached})
+        for c in reached:
+            if c.target in self.collected:
+                group.outside[c.target] = self.gather(c.target, c.axes)
+        sent: list[tuple[Compute, Read, Scalar]] = []
+        for c in reached:
+            with group.helpers(c.target):
+                cotangent = self.body_cotangent(c, Read(group.names[c.target], positions(c.axes)))
+                shares = self.shares(c, c.loops, c.body, cotangent)
+            for r, value in shares:
+                if r.tensor not in group.names:
+                    sent.append((c, r, value))
+                elif r.tensor in s.targets:
+                    shape = self.shapes[r.tensor]
+                    made = transpose(c.target, r, shape, c.loops, value, c.body, self.sizes, forced=True)
+                    group.inside.setdefault(r.tensor, []).append(made)
+        self.builder.statements.append(group.recurrence(reached))
+        for c, r, value in sent:
+            made = transpose(c.target, r, self.shapes[r.tensor], c.loops, value, c.body, self.sizes)
+            self.contribute(r.tensor, made)
 
     def gather(self, tensor: str, axes: tuple[Loop, ...]) -> Read:
         """Add up what a tensor's cotangent has collected; a single plain access needs no statement."""
@@ -153,18 +193,23 @@ class _Sweep:
             return INDEX_RULES[s.op].back(self.builder, s, Change(gradient, self.selections.get(gradient.tensor)))
         return WEIGHTS[s.op](self.builder, s)(gradient)
 
-    def through(self, s: Statement, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
+    def through(self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
         """Send the cotangent of a body, given over `loops`, to every varied tensor that the body reads."""
+        for r, value in self.shares(s, loops, body, cotangent):
+            made = transpose(s.target, r, self.shapes[r.tensor], loops, value, body, self.sizes)
+            self.contribute(r.tensor, made)
+
+    def shares(
+        self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar
+    ) -> list[tuple[Read, Scalar]]:
+        """What every varied access of a body gets, over the loops."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.varied)
         found = [(r, d) for r, d in zip(accesses, partials(body, accesses, self.program.functions), strict=True)]
         found = [(r, d) for r, d in found if d != ZERO]
         if len(found) > 1 and not isinstance(cotangent, Read):
             own = loops_of(cotangent, loops)
             cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
-        for r, d in found:
-            value = product(cotangent, d)
-            made = transpose(s.target, r, self.shapes[r.tensor], loops, value, body, self.sizes)
-            self.contribute(r.tensor, made)
+        return [(r, product(cotangent, d)) for r, d in found]
 
     # --- results -----------------------------------------------------------------------------------------------------
 

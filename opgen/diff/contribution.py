@@ -126,7 +126,8 @@ def _scatter(
     target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, active: Scalar
 ) -> Scatter:
     """Positions are only meaningful where the access is evaluated; elsewhere a zero goes to position 0."""
-    at = tuple(p if isinstance(p, Batch | Index) else where(active, p, ZERO) for p in access.at)
+    whole = [BATCH, *(Index(a.name) for a in loops if isinstance(a, Axis) and a in axes)]
+    at = tuple(p if p in whole or isinstance(p, Batch) else where(active, p, ZERO) for p in access.at)
     value = product(where(active, ONE, ZERO), value)
     return Scatter(target, axes, loops, at, value, padded=access.fill is not None)
 

@@ -29,6 +29,7 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     call,
+    children,
     rebuild,
     transform,
     walk,
@@ -339,11 +340,16 @@ class _System:
         if any(_looks(e) for e in equalities):
             guards.append(decided(substituted(active, values), facts))
         guards += [decided(e, facts) for e in equalities]
-        # Tensors are read only where the indices are known to be in range.
+        # A tensor is read only where what says that its positions are in range has been looked at before.
         guard: Scalar = Lit(True)
-        for g in (*(g for g in guards if not _looks(g)), *(g for g in guards if _looks(g))):
+        for g in sorted(guards, key=_nesting):
             guard = both(guard, g)
         return Solution(values, tuple(free), guard, tuple(exact))
+
+
+def _nesting(e: Scalar) -> int:
+    """How deep accesses stand inside one another."""
+    return max((_nesting(c) for c in children(e)), default=0) + isinstance(e, Read)
 
 
 def _looks(e: Scalar) -> bool:

@@ -23,7 +23,9 @@ from opgen.ir.program import (
     Tensor,
     statement_reads,
     statement_scalars,
+    targets,
 )
+from opgen.ir.ranges import loops_in
 from opgen.ir.scalar import BATCH, ONE, Batch, Cast, Dim, Index, Param, Position, Read, Scalar, mul, walk
 
 
@@ -104,7 +106,7 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
     needed = dict.fromkeys(wanted)
     kept: list[Statement] = []
     for s in reversed(statements):
-        if s.target in needed:
+        if any(t in needed for t in targets(s)):
             kept.append(s)
             needed.update(dict.fromkeys(tensors_of(s)))
     return tuple(reversed(kept))
@@ -144,7 +146,7 @@ def close(
 
 def _uses_batch(statements: Sequence[Statement], outputs: Sequence[Output], scalars: Sequence[Scalar]) -> bool:
     return (
-        any(BATCH in s.axes or BATCH in (s.over if isinstance(s, Compute) else s.loops) for s in statements)
+        any(BATCH in loops for s in statements for loops in loops_in(s))
         or any(BATCH in o.shape for o in outputs)
         or any(isinstance(n, Dim) and n.name == "..." for e in scalars for n in walk(e))
     )

@@ -14,7 +14,7 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
 from opgen.ir.lower_kinds import integer
 from opgen.ir.lower_range import note
-from opgen.ir.lower_scope import BAD, Frame, Known, Site, Typed
+from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
@@ -157,8 +157,6 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
 
 def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
-    if isinstance(e, Access) and e.name == f.target and not all(isinstance(i, Name | Dots) for i in e.items):
-        return f.error("OPG225", "recurrences are not supported yet", span, label=NOT_YET)
     if e.name == f.target:
         return f.error("OPG219", f"`{e.name}` reads itself", span, label="not assigned yet")
     circle = _circle(f, e.name)
@@ -230,7 +228,7 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded))
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:
@@ -238,7 +236,7 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
     return Typed(known.absent if known.absent is not None else Read(e.name, tuple(at)), known.kind)
 
 
-def check_rank(f: Frame, e: Access, known: Known) -> bool:
+def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool:
     """As many positions as dims, and `...` where the shape has it."""
     assert known.shape is not None
     dots = [k for k, i in enumerate(e.items) if isinstance(i, Dots)]
@@ -256,11 +254,11 @@ def check_rank(f: Frame, e: Access, known: Known) -> bool:
         return True
     needed, found = _count(known.shape), _count(e.items)
     besides = " besides its batch dims" if where is not None else ""
-    message = f"`{e.name}` has {needed}{besides} and is read at {found}"
+    message = f"`{e.name}` has {needed}{besides} and is {verb} at {found}"
     if needed == found:
         message = f"the batch dims of `{e.name}` stand elsewhere"
         if not dots:
-            message = f"`{e.name}` is read without its batch dims"
+            message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
@@ -279,7 +277,8 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if isinstance(item, Name) and item.name not in f.args:
         info = f.scope.find(item.name) if f.scope is not None else None
         if info is not None:
-            info.sites.append(site)
+            if dim != Dim(UNKNOWN):
+                info.sites.append(site)
             note(f, Index(info.unique), dim, site, item.span)
             return Index(info.unique)
         if not _means_something(f, item.name):

@@ -8,16 +8,16 @@ from __future__ import annotations
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.lower_declare import every
-from opgen.ir.lower_scope import Check, Frame, IndexInfo, Site
+from opgen.ir.lower_scope import UNKNOWN, Check, Frame, IndexInfo, Site
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Batch, Index, Lit, Scalar, walk
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Scalar, walk
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
     """Remember a position for the check at the end of the statement."""
-    if site.padded or f.scope is None:
+    if site.padded or f.scope is None or extent == Dim(UNKNOWN):
         return
     visible = {i.unique: i for i in f.scope.visible() if not isinstance(i, Batch)}
     used = [n.name for n in walk(position) if isinstance(n, Index)]

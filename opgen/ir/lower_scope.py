@@ -42,6 +42,8 @@ class Typed:
 
 BAD = Typed(NAN, None)
 
+UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -53,6 +55,7 @@ class Known:
     span: Span
     absent: Scalar | None = None  # what reads of a missing optional input become
     declared: bool = False  # an input, whose shape stands in the spec
+    running: bool = False  # of the recurrence that is being lowered: positions one place back are guarded later
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,35 @@ class Scatter:
         return tuple(BATCH if isinstance(a, Batch) else a.extent for a in self.axes)
 
 
-Statement = Compute | Scatter
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """Steps that are repeated for every value of `along`, upwards or (`reverse`) downwards.
+
+    Every step has `along` among its axes. A step reads earlier steps at the same place, and any step one place back
+    (`along - 1`, or `along + 1` where `reverse`), under a condition that keeps it inside; nothing else of the group.
+    """
+
+    along: Axis
+    steps: tuple[Compute, ...]
+    reverse: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(s.target for s in self.steps)
+
+    @property
+    def target(self) -> str:
+        """The last target, for messages and names."""
+        return self.steps[-1].target
+
+
+Statement = Compute | Scatter | Recurrence
+
+
+def targets(s: Statement) -> tuple[str, ...]:
+    """The tensors that a statement defines."""
+    return s.targets if isinstance(s, Recurrence) else (s.target,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +219,12 @@ class Program:
     functions: tuple[Function, ...] = ()
     override: Override = Override()
 
-    def tensor(self, name: str) -> Tensor | Statement | None:
+    def tensor(self, name: str) -> Tensor | Compute | Scatter | None:
         """The argument or statement that defines a tensor."""
         for t in self.inputs:
             if t.name == name:
                 return t
-        for s in self.statements:
-            if s.target == name:
-                return s
-        return None
+        return next((s for s in definitions(self) if s.target == name), None)
 
     def shape_of(self, name: str) -> Shape:
         found = self.tensor(name)
@@ -222,6 +247,8 @@ def statement_scalars(s: Statement) -> tuple[Scalar, ...]:
             positions = tuple(p for p in s.at if not isinstance(p, Batch))
             extents = tuple(a.extent for a in s.axes + s.loops if isinstance(a, Axis))
             return (s.body, *positions, s.base, *extents)
+        case Recurrence():
+            return tuple(e for step in s.steps for e in statement_scalars(step))
 
 
 def statement_reads(s: Statement) -> tuple[Read, ...]:
@@ -234,14 +261,17 @@ def statement_reads(s: Statement) -> tuple[Read, ...]:
 
 def definitions(p: Program) -> tuple[Compute | Scatter, ...]:
     """What defines a tensor of the program, in order."""
-    return p.statements
+    found: list[Compute | Scatter] = []
+    for s in p.statements:
+        found.extend(s.steps if isinstance(s, Recurrence) else (s,))
+    return tuple(found)
 
 
 def names(p: Program) -> Iterator[str]:
     """Every name taken in a program, for making fresh ones."""
     yield from (t.name for t in p.inputs)
     yield from (a.name for a in p.params)
-    yield from (s.target for s in p.statements)
+    yield from (s.target for s in definitions(p))
     yield from (o.name for o in p.outputs)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
-from opgen.ir.program import Axis, Loop, Program, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, Statement
 from opgen.ir.scalar import Apply, Batch, Dim, Index, Param, Read, Scalar, reads, walk
 
 _DEPTH = 24
@@ -174,6 +174,8 @@ def sizes_of(p: Program) -> tuple[Scalar, ...]:
 
 def loops_in(s: Statement) -> tuple[tuple[Loop, ...], ...]:
     """The loop nests of a statement."""
+    if isinstance(s, Recurrence):
+        return tuple(step.loops for step in s.steps)
     return (s.axes, s.loops)
 
 
@@ -181,7 +183,7 @@ def derived_sizes(p: Program) -> dict[str, Scalar | None]:
     return {d.name: d.value for d in p.dims}
 
 
-def in_range(p: Program, s: Statement, r: Read) -> bool:
+def in_range(p: Program, s: Compute | Scatter, r: Read) -> bool:
     """Whether an access of a statement provably stays in its tensor, so that it needs no check."""
     loops = s.axes if isinstance(s, Scatter) and r in reads(s.base) else s.loops
     facts = facts_of(loops, derived_sizes(p), sizes_of(p))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Loop, Output, Program, Scatter, Shape, Statement, Tensor
+from opgen.ir.program import Axis, Compute, Loop, Output, Program, Recurrence, Scatter, Shape, Statement, Tensor
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Position, Read, Scalar
 
 _INFIX = {
@@ -130,6 +130,9 @@ def statement(s: Statement) -> str:
             at = f"pad({at})" if s.padded else at
             base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
             return f"{base}; {at} {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+        case Recurrence():
+            down = " down" if s.reverse else ""
+            return f"along {_loop(s.along, extent=True)}{down}: {'; '.join(statement(step) for step in s.steps)}"
         case _:
             assert_never(s)
 

@@ -80,11 +80,8 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = size[0]*u", "OPG206", "size[0]"),
         ("y = mode[...](u)", "OPG211", "mode"),
         # for later
-        ("y[ids[b]] += 1", "OPG225", "y[ids[b]]"),
-        ("y[0] = 1\ny[1] = 2", "OPG225", "0"),
-        ("h[..., k] = h[..., k - 1] + x[..., k]", "OPG225", "h[..., k - 1]"),
-        ("h[..., -1] = 0\nh[..., k] = h[..., k - 1] + x[..., k]", "OPG225", "-1"),
-        ("y[..., k] = cumsum[k](x[..., k])", "OPG225", "cumsum[k](x[..., k])"),
+        ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG219", "h[..., k - 2]"),
+        ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
         ("y = real(u)", "OPG225", "real(u)"),
     ],
 )

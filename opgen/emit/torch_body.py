@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.printer import Leaf, Printer, Text
-from opgen.emit.torch_dialect import ATOM, dialect
+from opgen.emit.printer import Leaf, Printer, Special, Text
+from opgen.emit.torch_dialect import ATOM, OR, TERNARY, dialect
 from opgen.emit.torch_positions import Place, axis_named, diagonals, indices, is_plain, proven, viewed
+from opgen.emit.torch_rewrite import varies
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, permuted
 from opgen.ir.program import Axis, Kind, Loop
@@ -51,7 +52,29 @@ class Body:
 
     def printer(self) -> Printer:
         functions = {f.name: f for f in self.scope.program.functions}
-        return Printer(dialect(self.scope.casts()), self.leaf, self.cast, functions)
+        language = dialect(self.scope.casts())
+        plain = language.special["where"]
+
+        def choice(p: Printer, args: tuple[Scalar, ...]) -> Text:
+            return plain(p, args) if varies(args[0]) else self._choice(p, args, plain)
+
+        special = {**language.special, "where": choice}
+        return Printer(replace(language, special=special), self.leaf, self.cast, functions)
+
+    def _choice(self, p: Printer, args: tuple[Scalar, ...], plain: Special) -> Text:
+        """A choice made in Python: both branches vary along the same loops, for the code around it counts on that."""
+        a, b = (body_value(self.scope, e, self.space) for e in args[1:])
+        if (a.loops, a.batch) == (b.loops, b.batch):
+            return plain(p, args)
+        space = tuple(x for x in self.space if x in a.loops or x in b.loops)
+        kinds = (a.text.kind, b.text.kind)
+        kind = kinds[0] if kinds[0] is kinds[1] else Kind.FLOAT if Kind.FLOAT in kinds else Kind.INT
+        a, b = (as_kind(self.scope, body_value(self.scope, e, space), kind) for e in args[1:])
+        a, b = (expanded(self.scope, v, space) for v in (a, b))
+        self.seen.update(dict.fromkeys(space))
+        self.batch |= a.batch | b.batch
+        text = f"{a.text.at(OR)} if {p.at(args[0], OR)} else {b.text.at(TERNARY)}"
+        return aligned(Value(Text(text, TERNARY, kind), space), self.space).text
 
 
 def body_value(scope: Scope, e: Scalar, space: Space) -> Value:

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.torch_positions import is_number
-from opgen.emit.torch_rewrite import Names, mapped, read_of, statement, varies
+from opgen.emit.torch_rewrite import Names, Plain, mapped, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
-from opgen.ir.program import Compute, Kind, Program, Scatter, Shape, Statement
+from opgen.ir.program import Compute, Kind, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
 from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Lit, Read, Scalar, both, call, rebuild, walk, where
 
@@ -62,8 +62,11 @@ def lazy(p: Program) -> Program:
     """Every `where` made safe; what is read out of range by a padded access is a number."""
     fresh, out = Names(p), list[Statement]()
     dims, counts = derived_sizes(p), sizes_of(p)
-    tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in p.statements}
+    tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
     for s in p.statements:
+        if isinstance(s, Recurrence):  # a program of its own, when it is printed
+            out.append(s)
+            continue
         guarded = _guarded(s) if isinstance(s, Scatter) else s
         work = _Lazy(guarded, tensors, facts_of(s.loops, dims, counts), fresh)
         rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
@@ -90,7 +93,7 @@ def _guarded(s: Scatter) -> Scatter:
 class _Lazy:
     """One statement, and those made in front of it. A guard is the condition under which a part is needed."""
 
-    statement: Statement
+    statement: Plain
     tensors: dict[str, tuple[Shape, Kind]]
     facts: Facts
     fresh: Names

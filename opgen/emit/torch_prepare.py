@@ -16,6 +16,7 @@ from dataclasses import replace
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_rewrite import (
     Names,
+    Plain,
     described,
     inlined,
     kind_of,
@@ -29,7 +30,7 @@ from opgen.emit.torch_rewrite import (
 )
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Compute, Loop, Program, Scatter, Statement
+from opgen.ir.program import Compute, Loop, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 
 
@@ -47,11 +48,14 @@ def shared(p: Program) -> Program:
     if not found:
         return p
     fresh, held, out = Names(p), dict[_Place, Read](), list[Statement]()
-    kinds = {**{t.name: t.kind for t in p.inputs}, **{s.target: s.kind for s in p.statements}}
+    kinds = {**{t.name: t.kind for t in p.inputs}, **{s.target: s.kind for s in definitions(p)}}
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            out.append(s)
+            continue
         loops = batch_leading(s.loops)
 
-        def put(e: Scalar, s: Statement = s, loops: tuple[Loop, ...] = loops) -> Scalar:
+        def put(e: Scalar, s: Plain = s, loops: tuple[Loop, ...] = loops) -> Scalar:
             place = (e, loops_of(e, loops))
             if place in held:
                 return held[place]
@@ -80,6 +84,8 @@ def _repeated(p: Program) -> dict[_Place, None]:
     """Expressions worth a name that different expressions, or different places of one, have as an operand."""
     uses: Counter[_Place] = Counter()
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            continue
         loops = batch_leading(s.loops)
         roots = (s.body, *((q for q in s.at if not isinstance(q, Batch)) if isinstance(s, Scatter) else ()))
         stack = list(roots)

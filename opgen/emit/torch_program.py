@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
 from opgen.emit.torch_dialect import ATOM
+from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
 from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
@@ -19,7 +20,20 @@ from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import largest_part, nested
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Program, Role, Scatter, Statement, statement_reads
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Kind,
+    Loop,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    definitions,
+    statement_reads,
+    targets,
+)
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, substitute, walk
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
@@ -59,9 +73,13 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     final = _final_names(p, last_reads, masked=frame.masked)
     made: dict[str, tuple[str, bool]] = {}
     for i, s in enumerate(p.statements):
-        _emit(scope, s, scope.fresh(final.get(s.target, s.target)))
+        made_here = {t: scope.fresh(final.get(t, t)) for t in targets(s)}
+        if isinstance(s, Recurrence):
+            repeat(scope, s, made_here)
+        else:
+            _emit(scope, s, made_here[s.target])
         for o in p.outputs:
-            if o.value == s.target and last_reads.get(s.target, -1) <= i:
+            if o.value in made_here and last_reads.get(o.value, -1) <= i:
                 made[o.name] = _output(scope, o)
     for o in p.outputs:
         if o.name not in made:
@@ -81,7 +99,7 @@ def _last_reads(p: Program) -> dict[str, int]:
 
 def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
     """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
-    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in p.statements}
+    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
     values = [o.value for o in p.outputs]
     final = {o.value: o.name for o in p.outputs if values.count(o.value) == 1 and o.name not in taken}
     shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
@@ -91,7 +109,7 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _emit(scope: Scope, s: Statement, name: str) -> None:
+def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
     value = _value(scope, s)
     while len(value.text.text) + len(name) + 3 > WIDTH:
@@ -111,7 +129,7 @@ def _contracted(value: Value) -> bool:
     return " @ " in value.text.text or "einsum" in value.text.text
 
 
-def _value(scope: Scope, s: Statement) -> Value:
+def _value(scope: Scope, s: Compute | Scatter) -> Value:
     match s:
         case Scatter():
             value = scatter(scope, s)
@@ -139,7 +157,7 @@ def bound(scope: Scope, s: Compute) -> Read:
     return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
 
 
-def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
+def _store(scope: Scope, s: Compute | Scatter, value: Value, name: str) -> None:
     axes = tuple(s.axes.index(loop) for loop in value.loops)
     known = value.text.text
     if known.isidentifier() and known in scope.names and known not in ("True", "False"):
@@ -210,6 +228,8 @@ def needs_upcast(p: Program) -> bool:
     """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
     roundings = 0
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            return True
         if s.kind is not Kind.FLOAT:
             continue
         if isinstance(s, Scatter):

@@ -54,7 +54,10 @@ def inlined(p: Program) -> Program:
     return replace(p, statements=tuple(map_scalars(s, lambda e: transform(e, expand)) for s in p.statements))
 
 
-def mapped(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
+Plain = Compute | Scatter
+
+
+def mapped(s: Plain, f: Callable[[Scalar], Scalar]) -> Plain:
     """The statement with its body and positions changed; what a scatter adds to is left alone."""
     match s:
         case Compute():
@@ -152,7 +155,7 @@ class Names:
         return name
 
 
-def statement(target: str, e: Scalar, s: Statement, kind: Kind) -> Compute:
+def statement(target: str, e: Scalar, s: Plain, kind: Kind) -> Compute:
     return Compute(target, loops_of(e, batch_leading(s.loops)), e, kind=kind)
 
 

@@ -75,6 +75,7 @@ class Scope:
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    outside: list[Step] | None = None  # inside a loop: the steps in front of it
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
@@ -108,7 +109,7 @@ class Scope:
         return name
 
     def assign(self, name: str, text: str, *, size: bool = False) -> None:
-        self.steps.append(Step(name, text, size))
+        (self.steps if self.outside is None or not size else self.outside).append(Step(name, text, size))
 
     def named_line(self, wanted: str, text: str) -> str:
         """The code on a line of its own, one line however often it is asked for."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.emit.torch_rewrite import described, kind_of, open_operands, statement, varies
+from opgen.emit.torch_rewrite import Plain, described, kind_of, open_operands, statement, varies
 from opgen.emit.torch_scope import Scope
-from opgen.ir.program import Compute, Kind, Scatter, Statement
+from opgen.ir.program import Compute, Kind, Scatter
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text
 
 _SHORTEST = 10  # naming less saves nothing
 
 
-def largest_part(scope: Scope, s: Statement) -> Compute | None:
+def largest_part(scope: Scope, s: Plain) -> Compute | None:
     """The sub-expression nearest to half of the body, to be computed on a line of its own."""
     if isinstance(s, Scatter):
         return _update(scope, s)
@@ -37,12 +37,12 @@ def _update(scope: Scope, s: Scatter) -> Compute | None:
     return None if position is None else _made(scope, "position", position, s)
 
 
-def _made(scope: Scope, name: str, part: Scalar, s: Statement) -> Compute:
+def _made(scope: Scope, name: str, part: Scalar, s: Plain) -> Compute:
     kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program, part)
     return statement("mask" if kind is Kind.BOOL else name or described(part), part, s, kind)
 
 
-def nested(s: Statement) -> Statement:
+def nested(s: Plain) -> Plain:
     """A long sum or product with its first half as an operand of its own."""
 
     def halved(e: Scalar) -> Scalar:

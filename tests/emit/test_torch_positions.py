@@ -20,11 +20,14 @@ from opgen.ir.program import (  # noqa: E402
     Operator,
     Output,
     Program,
+    Recurrence,
     Scatter,
     Shape,
     Statement,
     Tensor,
     Variant,
+    definitions,
+    statement_reads,
 )
 from opgen.ir.scalar import BATCH, NEG_INF, ONE, ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar  # noqa: E402
 from tests.emit.torch_cases import compare, to_array  # noqa: E402
@@ -83,7 +86,8 @@ def program(*statements: Statement, outputs: tuple[str, ...] = ()) -> Program:
         if t is not None:
             dims.append(DimSource(d, t.name, t.shape.index(Dim(d))))
     named = outputs or (statements[-1].target,)
-    made = {s.target: s for s in statements}
+    p = Program("f", inputs, tuple(Argument(n, "int") for n in PARAMS), tuple(dims), statements, ())
+    made = {s.target: s for s in definitions(p)}
     return Program(
         "f",
         inputs,
@@ -95,8 +99,6 @@ def program(*statements: Statement, outputs: tuple[str, ...] = ()) -> Program:
 
 
 def _names(s: Statement) -> tuple[str, ...]:
-    from opgen.ir.program import statement_reads
-
     return tuple(r.tensor for r in statement_reads(s))
 
 
@@ -319,3 +321,91 @@ TEXTS = {
 @pytest.mark.parametrize("form", TEXTS)
 def test_text(form: str) -> None:
     assert TEXTS[form] in check(program(*FORMS[form]))
+
+
+def back(name: str, *at: Scalar | Batch, start: Scalar) -> Scalar:
+    return call("where", call("eq", Index("t"), ZERO), start, read(name, *at))
+
+
+T_ = Axis("t", A)
+t = Index("t")
+LOOPS: dict[str, tuple[Statement, ...]] = {
+    "linear": (
+        Recurrence(T_, (
+            Compute("y", (BATCH, T_), add(mul(read("x", BATCH, t), back("y", BATCH, sub(t, ONE), start=read("z", BATCH))),
+                                          read("x", BATCH, t))),
+        )),
+    ),
+    "zero_start": (
+        Recurrence(T_, (Compute("y", (BATCH, T_), add(mul(Lit(2), back("y", BATCH, sub(t, ONE), start=ZERO)),
+                                                     read("x", BATCH, t))),)),
+    ),
+    "down": (
+        Recurrence(T_, (
+            Compute("y", (BATCH, T_), add(read("x", BATCH, t), call("where", call("lt", add(t, ONE), A), mul(
+                read("y", BATCH, add(t, ONE)), read("x", BATCH, add(t, ONE))), ZERO))),
+        ), reverse=True),
+    ),
+    "matrix": (
+        Recurrence(T_, (
+            Compute("s", (BATCH, T_, Axis("p", B)), mul(read("w", t, Index("q")), back(
+                "y", BATCH, sub(t, ONE), Index("q"), start=read("m", BATCH, Index("q"), ZERO))), "sum", (Axis("q", B),)),
+            Compute("y", (BATCH, T_, Axis("p", B)), call("tanh", add(read("s", BATCH, t, Index("p")), read("x", BATCH, t)))),
+        )),
+    ),
+    "two_states": (
+        Recurrence(T_, (
+            Compute("u", (BATCH, T_), add(back("v_", BATCH, sub(t, ONE), start=ONE), read("x", BATCH, t))),
+            Compute("v_", (BATCH, T_), mul(back("u", BATCH, sub(t, ONE), start=read("z", BATCH)), read("u", BATCH, t))),
+        )),
+        map_of(add(read("u", BATCH, i), read("v_", BATCH, sub(sub(A, ONE), i))), BATCH, I_),
+    ),
+    "swap": (
+        Recurrence(T_, (
+            Compute("u", (T_,), back("v_", sub(t, ONE), start=ONE)),
+            Compute("v_", (T_,), back("u", sub(t, ONE), start=ZERO)),
+        )),
+        map_of(add(mul(read("u", i), Lit(3)), read("v_", i)), I_),
+    ),
+    "tensor_condition": (
+        Recurrence(T_, (
+            Compute("y", (BATCH, T_), call("where", call("and", call("gt", t, ZERO), call("gt", read("x", BATCH, t), ZERO)),
+                                           call("log", call("abs", read("y", BATCH, sub(t, ONE)))), read("x", BATCH, t))),
+        )),
+    ),
+    "gather": (
+        Recurrence(Axis("t", B), (
+            Compute("y", (BATCH, Axis("t", B)), add(read("v", read("ids", BATCH, t)), call(
+                "where", call("gt", t, ZERO), read("y", BATCH, sub(t, ONE)), read("v", t)))),
+        )),
+    ),
+    "empty_loop": (
+        Recurrence(Axis("t", sub(K, Lit(3))), (
+            Compute("y", (BATCH, Axis("t", sub(K, Lit(3)))), add(back("y", BATCH, sub(t, ONE), start=ZERO),
+                                                                read("x", BATCH, t))),
+        )),
+    ),
+    "counting": (
+        Recurrence(Axis("t", K), (
+            Compute("y", (Axis("t", K),), add(back("y", sub(t, ONE), start=ZERO), t), kind=Kind.INT),
+        )),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", LOOPS)
+def test_recurrences(form: str) -> None:
+    check(program(*LOOPS[form], outputs=("y",)))
+
+
+def test_a_recurrence_reads_as_a_loop() -> None:
+    assert check(program(*LOOPS["linear"])).splitlines()[6:-2] == [
+        "    steps = []",
+        "    y_before = torch.broadcast_to(z, batch)",
+        "    for t in range(A):",
+        "        x_t = x_each[t]",
+        "        y_t = x_t * y_before + x_t",
+        "        steps.append(y_t)",
+        "        y_before = y_t",
+        "    y = torch.stack(steps, -1) if steps else x.new_zeros(*batch, A)",
+    ]

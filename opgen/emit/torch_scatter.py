@@ -80,12 +80,12 @@ def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     body = _summed_beforehand(scope, s, plan)
     base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
-    if base_name:
-        scope.assign(base_name, base.text.text)
-        base = replace(base, text=replace(base.text, text=base_name, level=ATOM))
     base = Value(base.text, batch_leading(plan.axes), base.batch)
     order = (*plan.joined, *plan.others) if plan.rows else (*plan.others, *plan.joined)
     base = joined(permuted(base, order), len(plan.computed), front=plan.rows)
+    if base_name:
+        scope.assign(base_name, base.text.text)
+        base = replace(base, text=replace(base.text, text=base_name, level=ATOM))
     add = _rows if plan.rows else _elements
     text = add(scope, lambda space: _element(scope, body, space, s.kind), plan, base)
     value = Value(text, order)

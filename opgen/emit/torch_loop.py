@@ -199,7 +199,7 @@ class _Loop:
             self.before[target], self.local[key] = key, self.scope.fresh(key)
             shape = tuple(a if isinstance(a, Batch) else a.extent for a in self._axes(target))
             self.tensors.append(Tensor(key, shape, c.kind))
-            self.scope.stored[key] = Stored(self.local[key], shape, batch_first(shape), c.kind, self._whole())
+            self.scope.keep(key, Stored(self.local[key], shape, batch_first(shape), c.kind, self._whole()))
         return self.before[target]
 
     def _slice(self, tensor: str, place: int) -> str:
@@ -251,19 +251,19 @@ class _Loop:
                 self.scope.assign(local, f"{self._each(tensor, place)}[{self.index}]")
             shape = stored.shape[:place] + stored.shape[place + 1 :]
             axes = tuple(i - (i > place) for i in stored.axes if i != place)
-            self.scope.stored[key] = Stored(local, shape, axes, stored.kind, stored.batch, stored.view)
+            self.scope.keep(key, Stored(local, shape, axes, stored.kind, stored.batch, stored.view))
 
     def emit(self, c: Compute) -> None:
         """The lines of a step; what the loop keeps of it has its whole shape."""
         stored = self.scope.stored[self.scope.bind(c).tensor]
-        self.scope.stored[c.target] = stored
+        self.scope.keep(c.target, stored)
         if c.target in self.now.values():
             value = self._full(c.target, c.axes)
             if value.text.text != stored.name:
                 local = stored.name if stored.name.startswith(c.target) else self.scope.fresh(c.target)
                 self.scope.assign(local, value.text.text)
                 stored = Stored(local, c.shape, batch_first(c.shape), stored.kind, value.batch)
-            self.scope.stored[c.target] = stored
+            self.scope.keep(c.target, stored)
 
     def stack(self, c: Compute, steps: str, values: str, name: str) -> None:
         """The results of all steps as the tensor they define."""
@@ -271,4 +271,4 @@ class _Loop:
         dim = space.index(self.source.along) - len(space)
         empty = self.scope.filled(self.scope.shape_text(space), Text("0", ATOM, c.kind))
         self.scope.assign(name, f"torch.stack({values}, {dim}) if {steps} else {empty}")
-        self.scope.stored[c.target] = Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole())
+        self.scope.keep(c.target, Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole()))

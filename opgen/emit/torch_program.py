@@ -169,9 +169,7 @@ def _store(scope: Scope, s: Compute | Scatter, value: Value, name: str) -> None:
     else:
         local = name
         scope.assign(local, known)
-    if s.target in scope.stored:  # a part that was named before a statement of that name came
-        scope.accessed.clear()
-    scope.stored[s.target] = Stored(local, s.shape, axes, s.kind, value.batch, value.view)
+    scope.keep(s.target, Stored(local, s.shape, axes, s.kind, value.batch, value.view))
 
 
 # --- results ---------------------------------------------------------------------------------------------------------

@@ -131,6 +131,12 @@ class Scope:
 
     # --- arguments -----------------------------------------------------------------------------------------------
 
+    def keep(self, name: str, stored: Stored) -> None:
+        """Where a tensor is from now on; what was printed of its earlier place no longer holds."""
+        if name in self.stored:
+            self.accessed.clear()
+        self.stored[name] = stored
+
     def tensor(self, name: str) -> Stored:
         """A tensor about to be read: an argument is brought to batch-first layout the first time."""
         self.read[name] = None

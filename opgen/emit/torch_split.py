@@ -12,7 +12,7 @@ from dataclasses import replace
 from opgen.emit.torch_rewrite import Plain, described, kind_of, open_operands, statement, varies
 from opgen.emit.torch_scope import Scope
 from opgen.emit.wide import has_wide, tree
-from opgen.ir.program import Compute, Kind, Scatter, Statement
+from opgen.ir.program import Compute, Kind, Scatter
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text
 
@@ -55,7 +55,7 @@ def nested(s: Plain) -> Plain:
     return replace(s, body=halved(s.body)) if isinstance(s, Compute) and s.op is None else s
 
 
-def balanced(s: Statement) -> Statement:
+def balanced(s: Plain) -> Plain:
     """The statement with sums of very many terms as trees."""
     return replace(s, body=tree(s.body)) if isinstance(s, Compute) and has_wide(s.body) else s
 

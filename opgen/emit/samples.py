@@ -16,7 +16,7 @@ from fractions import Fraction
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Tensor, Variant, statement_reads
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
 from opgen.ir.scalar import Apply, Batch, Const, Dim, Lit, Param, Read, Scalar
 from opgen.spec.model import OpSpec
 
@@ -177,6 +177,10 @@ class _Chooser:
     def _index_range(self, name: str, values: Mapping[str, object]) -> int:
         """The smallest size that an integer input selects from; 3 where it selects nothing."""
         sizes = [3]
+        for scatter in (s for s in self.program.statements if isinstance(s, Scatter)):
+            for p, size in zip(scatter.at, scatter.shape, strict=True):
+                if isinstance(p, Read) and p.tensor == name and not isinstance(size, Batch):
+                    sizes.append(int(self._number(size, values)))
         for s in self.program.statements:
             for read in statement_reads(s):
                 shape = self.program.shape_of(read.tensor)

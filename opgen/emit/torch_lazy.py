@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.torch_positions import is_number
-from opgen.emit.torch_rewrite import Names, Plain, mapped, read_of, statement, varies
+from opgen.emit.torch_rewrite import Names, mapped, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
-from opgen.ir.program import Compute, Kind, Program, Recurrence, Scatter, Shape, Statement, definitions
+from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
 from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Lit, Read, Scalar, both, call, rebuild, walk, where
 

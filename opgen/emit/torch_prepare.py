@@ -16,7 +16,6 @@ from dataclasses import replace
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_rewrite import (
     Names,
-    Plain,
     described,
     inlined,
     kind_of,
@@ -30,7 +29,7 @@ from opgen.emit.torch_rewrite import (
 )
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Compute, Loop, Program, Recurrence, Scatter, Statement, definitions
+from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 
 

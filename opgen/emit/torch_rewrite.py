@@ -13,7 +13,7 @@ from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.polynomial import same_number
-from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Scatter, Statement, names
+from opgen.ir.program import Axis, Compute, Kind, Loop, Plain, Program, Scatter, Statement, names
 from opgen.ir.ranges import derived_sizes
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
@@ -52,9 +52,6 @@ def inlined(p: Program) -> Program:
         return e
 
     return replace(p, statements=tuple(map_scalars(s, lambda e: transform(e, expand)) for s in p.statements))
-
-
-Plain = Compute | Scatter
 
 
 def mapped(s: Plain, f: Callable[[Scalar], Scalar]) -> Plain:

@@ -166,6 +166,7 @@ class Recurrence:
         return self.steps[-1].target
 
 
+Plain = Compute | Scatter
 Statement = Compute | Scatter | Recurrence
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.ir.program import Axis, Compute, Statement
+from opgen.ir.program import Axis, Compute, Plain
 from opgen.ir.scalar import Apply, Index, Read, Scalar, rebuild, walk
 from opgen.plan.contract import contract, linear_form
 from opgen.plan.expand import axis_names, positions
 from opgen.plan.keep import scalars
 
-Biased = tuple[tuple[Statement, ...], dict[str, Read]]
+Biased = tuple[tuple[Plain, ...], dict[str, Read]]
 
 
-def fuse(statements: tuple[Statement, ...], products: set[str], results: set[str], arguments: set[str]) -> Biased:
+def fuse(statements: tuple[Plain, ...], products: set[str], results: set[str], arguments: set[str]) -> Biased:
     """The statements after fusion, and what to add by the name of the product; `products` is kept up to date."""
-    readers: dict[str, list[Statement]] = {}
+    readers: dict[str, list[Plain]] = {}
     for s in statements:
         for name in dict.fromkeys(r.tensor for e in scalars(s) for r in walk(e) if isinstance(r, Read)):
             readers.setdefault(name, []).append(s)
@@ -39,7 +39,7 @@ def fuse(statements: tuple[Statement, ...], products: set[str], results: set[str
     return tuple(_renamed(fused[s.target], s) if s.target in fused else s for s in kept), biases
 
 
-def _bias(s: Statement, product: Compute) -> Read | None:
+def _bias(s: Plain, product: Compute) -> Read | None:
     """The other term where a map only adds something over the last axis to a matrix product that torch calls linear."""
     if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Apply) or s.body.fn != "add":
         return None
@@ -54,7 +54,7 @@ def _bias(s: Statement, product: Compute) -> Read | None:
     return other if linear_form(contract(product, "")) is not None else None
 
 
-def _renamed(product: Compute, s: Statement) -> Compute:
+def _renamed(product: Compute, s: Plain) -> Compute:
     """A product under the name and the axes of the sum that it becomes."""
     assert isinstance(s, Compute)
     pairs = zip(product.axes, s.axes, strict=True)

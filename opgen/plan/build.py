@@ -11,21 +11,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Recurrence, Role, Scatter, Statement, Tensor, definitions
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Function,
+    Kind,
+    Output,
+    Plain,
+    Program,
+    Role,
+    Scatter,
+    Tensor,
+    definitions,
+)
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
-from opgen.plan.errors import UnplannableError
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
 from opgen.plan.keep import kept_maps, scalars
 from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
 from opgen.plan.nest import Surroundings, nest, scatter_values
+from opgen.plan.scope import require_plannable
 from opgen.plan.values import resolve
 
 
 def build(p: Program) -> KernelPlan:
-    """Plan the kernels of a program."""
+    """Plan the kernels of a program; `UnplannableError` where it has a statement that kernels have no form for."""
+    require_plannable(p)
     return _Planner(p).plan()
 
 
@@ -38,10 +51,8 @@ class _Planner:
         self.arguments = {t.name for t in p.inputs}
 
     def plan(self) -> KernelPlan:
-        for s in self.p.statements:
-            if isinstance(s, Recurrence):
-                raise UnplannableError(f"{s.target}: no kernel for a recurrence")
-        statements = tuple(_inline_functions(s, self.p.functions) for s in self.p.statements)
+        plain = (s for s in self.p.statements if isinstance(s, Compute | Scatter))
+        statements = tuple(_inline_functions(s, self.p.functions) for s in plain)
         statements, outputs = self._distinct_outputs(statements)
         statements = expand(statements, self.names)
         statements, products, operands = self._contractions(statements)
@@ -54,7 +65,7 @@ class _Planner:
 
     # --- rewriting -----------------------------------------------------------------------------------------------
 
-    def _distinct_outputs(self, statements: tuple[Statement, ...]) -> tuple[tuple[Statement, ...], tuple[Output, ...]]:
+    def _distinct_outputs(self, statements: tuple[Plain, ...]) -> tuple[tuple[Plain, ...], tuple[Output, ...]]:
         """Give every output a statement of its own: an argument, or a value returned twice, is copied."""
         out, outputs, used = list(statements), [], set()
         for o in self.p.outputs:
@@ -69,8 +80,8 @@ class _Planner:
                 outputs.append(o)
         return tuple(out), tuple(outputs)
 
-    def _contractions(self, statements: tuple[Statement, ...]) -> tuple[tuple[Statement, ...], set[str], set[str]]:
-        out: list[Statement] = []
+    def _contractions(self, statements: tuple[Plain, ...]) -> tuple[tuple[Plain, ...], set[str], set[str]]:
+        out: list[Plain] = []
         products: set[str] = set()
         operands: set[str] = set()
         for s in statements:
@@ -84,7 +95,7 @@ class _Planner:
         return tuple(out), products, operands
 
     def _grouped(
-        self, statements: tuple[Statement, ...], kept: set[str], products: set[str], maps: dict[str, Compute]
+        self, statements: tuple[Plain, ...], kept: set[str], products: set[str], maps: dict[str, Compute]
     ) -> list[Item]:
         grouping = Grouping()
         for s in statements:
@@ -105,7 +116,7 @@ class _Planner:
     def _assemble(
         self,
         items: list[Item],
-        statements: tuple[Statement, ...],
+        statements: tuple[Plain, ...],
         outputs: tuple[Output, ...],
         maps: dict[str, Compute],
         biases: dict[str, Read],
@@ -147,7 +158,7 @@ class _Planner:
     def _storages(
         self,
         items: list[Item],
-        by_name: dict[str, Statement],
+        by_name: dict[str, Plain],
         stored: set[str],
         outputs: tuple[Output, ...],
         reread: set[str],
@@ -208,7 +219,7 @@ def _argument(t: Tensor) -> Buffer:
     return Buffer(t.name, t.shape, storage, t.role, t.role in (Role.COTANGENT, Role.TANGENT))
 
 
-def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statement:
+def _inline_functions(s: Plain, functions: tuple[Function, ...]) -> Plain:
     """Write the spec's own scalar functions out."""
     if not functions:
         return s

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from opgen.ir.program import Compute, Kind, Loop, Statement
+from opgen.ir.program import Compute, Kind, Loop, Plain
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
 from opgen.plan.expand import Names, positions
 from opgen.plan.model import Contract, Operand, label
@@ -76,7 +76,7 @@ def _is_product(a: _Group, b: _Group, over: tuple[Loop, ...]) -> bool:
 class Contraction:
     """What a statement became: temporaries and matrix products in order, the last one under the statement's name."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[Plain, ...]
     products: tuple[str, ...]  # the statements among them that are matrix products
     operands: tuple[str, ...]  # tensors that must be in memory
 
@@ -98,7 +98,7 @@ class _Split:
     def __init__(self, s: Compute, names: Names) -> None:
         self.s = s
         self.names = names
-        self.out: list[Statement] = []
+        self.out: list[Plain] = []
         self.products: list[str] = []
         self.operands: list[str] = []
         self.last: list[_Group] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Plain
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
     BATCH,
@@ -65,7 +65,7 @@ class _Expansion:
     def __init__(self, s: Compute, names: Names) -> None:
         self.s = s
         self.names = names
-        self.out: list[Statement] = []
+        self.out: list[Plain] = []
         self.rows = tuple(a for a in s.axes if a not in s.over)
 
     def fold(self, suffix: str, op: str, body: Scalar, kind: Kind = Kind.FLOAT) -> Scalar:
@@ -137,9 +137,9 @@ def expandable(op: str) -> bool:
     return REDUCTIONS[op].core or op in _RULES
 
 
-def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
+def expand(statements: tuple[Plain, ...], names: Names) -> tuple[Plain, ...]:
     """The same values, computed by maps, core reductions and scatters only."""
-    out: list[Statement] = []
+    out: list[Plain] = []
     for s in statements:
         if not isinstance(s, Compute) or s.op is None or REDUCTIONS[s.op].core:
             out.append(s)

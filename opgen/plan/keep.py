@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from opgen.ir.program import Compute, Scatter, Statement
+from opgen.ir.program import Compute, Plain, Scatter
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, walk
 from opgen.plan.model import label
 
@@ -20,7 +20,7 @@ _DEAR = 8  # a value at least this costly is stored rather than computed once pe
 _DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
 
 
-def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: set[str]) -> set[str]:
+def kept_maps(statements: tuple[Plain, ...], results: set[str], operands: set[str]) -> set[str]:
     """The maps that are computed once; `operands` have to be in memory."""
     maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
     deep = _deep(statements, maps)
@@ -44,7 +44,7 @@ def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: se
     return kept & set(maps)
 
 
-def _deep(statements: tuple[Statement, ...], maps: dict[str, Compute]) -> set[str]:
+def _deep(statements: tuple[Plain, ...], maps: dict[str, Compute]) -> set[str]:
     """Maps that end a stretch of maps reading maps."""
     depth: dict[str, int] = {}
     for s in statements:
@@ -66,7 +66,7 @@ def _cost(e: Scalar) -> int:
     return sum(1 if fn in _CHEAP else 3 if fn in _ROOTS else 8 for fn in calls)
 
 
-def scalars(s: Statement) -> tuple[Scalar, ...]:
+def scalars(s: Plain) -> tuple[Scalar, ...]:
     """The expressions of a statement: body, base, positions."""
     match s:
         case Compute():

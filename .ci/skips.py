@@ -32,7 +32,7 @@ def main(report: str) -> int:
             wrong.append(f"skipped: {name}: {skipped.get('message')}")
     for manifest in sorted(Path("generated").glob("*/manifest.json")):
         op = manifest.parent.name
-        if not ran[f"generated.{op}.test_{op}"]:
+        if not any(name.startswith(f"generated.{op}.test_{op}.") for name in ran):
             wrong.append(f"no test ran for the operator {op}")
     if sum(ran.values()) < AT_LEAST:
         wrong.append(f"only {sum(ran.values())} tests ran, expected {AT_LEAST} or more")

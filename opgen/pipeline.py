@@ -107,9 +107,17 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
-    from opgen.emit.files import render
+    from opgen.emit.files import SpecInfo, render
 
-    return replace(made, files=render(made))
+    info = SpecInfo(file.label, file.sha256)
+    return replace(made, files=render(spec, operator, made.derived or (), info, OPTIONS["namespace"]))
+
+
+def shared_files() -> tuple[RenderedFile, ...]:
+    """The files that all operators of an output folder share."""
+    from opgen.emit.files import render_shared
+
+    return render_shared(OPTIONS["namespace"])
 
 
 def _source(file: SpecFile, bag: Bag) -> Source | None:

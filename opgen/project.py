@@ -130,10 +130,17 @@ def _claim(run: _Run, label: str, op: str) -> bool:
 
 def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
     """Write the files all operators share, then the operators."""
-    if not rendered or not _write(run, Unit(SHARED, {f.path: f.text for f in pipeline.shared_files()})):
+    if not rendered:
+        return
+    shared = Unit(SHARED, {f.path: f.text for f in pipeline.shared_files()})
+    taken = {name.split("/")[0] for name in shared.files}
+    if not _write(run, shared):
         return
     for spec, unit in rendered:
-        if _write(run, unit) and not run.check:
+        if unit.folder in taken:
+            message = f"{spec.label}: '{unit.folder}' is a folder that all operators share"
+            run.bag.error("OPG505", message, None, hints=["choose another `op:` name"])
+        elif _write(run, unit) and not run.check:
             remember(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS), unit.folder)
 
 

@@ -23,7 +23,7 @@ def build_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def make(text: str) -> ModuleType:
-        name = text.split("op:", 1)[1].split()[0]
+        name = text.partition("op:")[2].split(maxsplit=1)[0]
         spec = tmp_path / f"{name}.yaml"
         spec.write_text(text)
         result = build(spec, folder)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from opgen.ir.functions import FUNCTIONS
 from opgen.ir.scalar import (
     ZERO,
     Apply,
@@ -169,9 +168,6 @@ def _powers(items: list[Scalar]) -> Scalar:
     return mul(*(b if n == 1 or is_number(b) else Apply("pow", (b, Lit(n))) for b, n in exponents.items()))
 
 
-_OPPOSITE = {"eq": "ne", "ne": "eq"}
-
-
 def assume(e: Scalar, condition: Scalar, *, holds: bool) -> Scalar:
     """`e` where `condition` is known: choices by the same condition are decided."""
     match e:
@@ -183,22 +179,3 @@ def assume(e: Scalar, condition: Scalar, *, holds: bool) -> Scalar:
             return rebuild(e, lambda a: assume(a, condition, holds=holds))
         case _:
             return e
-
-
-def is_condition(e: Scalar) -> bool:
-    """Whether a scalar is a bool by its form (a literal or a comparison; tensors and params are not looked up)."""
-    match e:
-        case Lit(value):
-            return isinstance(value, bool)
-        case Apply("where", (_, a, b)):
-            return is_condition(a) and is_condition(b)
-        case Apply(fn):
-            row = FUNCTIONS.get(fn)
-            return row is not None and row.result == "bool"
-        case _:
-            return False
-
-
-def selected(condition: Scalar, value: Scalar) -> Scalar:
-    """`value` where the condition holds, else 0; what `value` multiplies stays inside."""
-    return where(condition, assume(value, condition, holds=True), ZERO)

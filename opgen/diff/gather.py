@@ -58,5 +58,3 @@ def _count(loops: Sequence[Loop], sizes: Sizes) -> int:
     for a in loops:
         total *= max(estimate(extent(a), sizes.dims), 1)
     return total
-
-

@@ -262,7 +262,9 @@ class _System:
                 base = known.scalar()
                 self.unknowns.remove(u)
                 self.solved.append(
-                    _Solved(_Unknown(u.leaf, None, checked=False), polynomial(Apply("mod", (base, u.extent))), number(1))
+                    _Solved(
+                        _Unknown(u.leaf, None, checked=False), polynomial(Apply("mod", (base, u.extent))), number(1)
+                    )
                 )
                 self.equations[position] = digits[0] + polynomial(Apply("floordiv", (base, u.extent)))
                 self.put(u, polynomial(Apply("mod", (base, u.extent))), number(1))

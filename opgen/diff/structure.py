@@ -34,13 +34,15 @@ class Names:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = dict.fromkeys(taken)
+        self.last: dict[str, int] = {}  # the number that was tried last, by name
 
     def fresh(self, base: str) -> str:
-        name, k = base, 0
+        name, k = base, self.last.get(base, 0)
         while name in self.taken:
             k += 1
             name = f"{base}_{k}"
         self.taken[name] = None
+        self.last[base] = k
         return name
 
 

@@ -23,7 +23,6 @@ from opgen.ir.scalar import (
     INF,
     NAN,
     ONE,
-    ZERO,
     Apply,
     Cast,
     Const,
@@ -34,7 +33,6 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     is_number,
-    substitute,
     where,
 )
 
@@ -216,9 +214,3 @@ def _selects(top: list[Scalar]) -> bool:
 
 def _integer_power(base: Scalar, exponent: int) -> Scalar:
     return base if exponent == 1 else ONE if exponent == 0 else Apply("pow", (base, Lit(exponent)))
-
-
-def replace_arguments(f: Function, args: Sequence[Scalar], body: Scalar) -> Scalar:
-    """A formula over a function's params at the given arguments."""
-    known: dict[Scalar, Scalar] = {Param(p): a for p, a in zip(f.params, args, strict=True)}
-    return substitute(body, known) if body != ZERO else ZERO

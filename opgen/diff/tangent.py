@@ -19,7 +19,19 @@ from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS
 from opgen.diff.structure import Builder, Names, close, loops_of, positions
-from opgen.ir.program import Compute, Kind, Output, Program, Recurrence, Role, Scatter, Statement, Tensor, names, statement_reads
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    names,
+    statement_reads,
+)
 from opgen.ir.rewrite import retarget
 from opgen.ir.scalar import ONE, ZERO, Batch, Index, Read, Scalar, where
 
@@ -156,23 +168,23 @@ def _no_fill(r: Read) -> Scalar | None:
 def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
     backward = adjoint(p, sources)
     cotangents = tuple(t.name for t in backward.inputs if t.role is Role.COTANGENT)
-    linear = adjoint(backward, cotangents)
+    transposed = adjoint(backward, cotangents)
     mine = {o.name: o.of for o in backward.outputs}
-    read = {r.tensor for s in linear.statements for r in statement_reads(s)}
+    read = {r.tensor for s in transposed.statements for r in statement_reads(s)}
     if any(name in read for name in cotangents):
-        raise NoForwardModeError(f"{p.name}: the stated gradient is not linear in the cotangent")
-    taken = Names(names(linear))
-    renaming = {t.name: taken.fresh(f"tangent_{mine[t.of]}") for t in linear.inputs if t.of in mine}
+        raise NoForwardModeError(f"{p.name}: the stated gradient does not scale with the cotangent")
+    taken = Names(names(transposed))
+    renaming = {t.name: taken.fresh(f"tangent_{mine[t.of]}") for t in transposed.inputs if t.of in mine}
     inputs = tuple(
         replace(t, name=renaming[t.name], role=Role.TANGENT, of=mine[t.of]) if t.name in renaming else t
-        for t in linear.inputs
+        for t in transposed.inputs
         if t.name not in cotangents
     )
     origin = {t.name: t.of for t in backward.inputs}
-    outputs = tuple(replace(o, name=f"tangent_{origin[o.of]}", like=None, of=origin[o.of]) for o in linear.outputs)
-    statements = tuple(retarget(s, renaming) for s in linear.statements)
+    outputs = tuple(replace(o, name=f"tangent_{origin[o.of]}", like=None, of=origin[o.of]) for o in transposed.outputs)
+    statements = tuple(retarget(s, renaming) for s in transposed.statements)
     return close(
-        linear,
+        transposed,
         f"{p.name}_tangent",
         inputs,
         statements,

@@ -6,13 +6,13 @@ no kernel: the host gives it to torch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from opgen.emit.cpp_layout import laid_out, wrapped_comment
-from opgen.emit.cpp_nest import NestCode, block, indented
+from opgen.emit.cpp_layout import block, commented, laid_out
+from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
-from opgen.plan.model import Contract, KernelPlan, Nest, Schedule, ScatterStep, Step, Store, Pass
+from opgen.plan.expand import positions
+from opgen.plan.model import Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,31 +23,43 @@ class Kernel:
     lines: tuple[str, ...]
 
 
-def kernels(plan: KernelPlan) -> tuple[Kernel, ...]:
+@dataclass(slots=True)
+class StepTable:
+    """All kernels of an operator, in the order of its table of steps; equal ones are there once."""
+
+    kernels: list[Kernel] = field(default_factory=list)
+    _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
+        """Put the kernels of a plan in; the numbers of its steps."""
+        return tuple(self._number(k) for k in kernels(plan, prefix))
+
+    def _number(self, k: Kernel) -> int:
+        text = tuple(line.replace(f" {k.name}(", " (") for line in k.lines)
+        if text not in self._numbers:
+            self._numbers[text] = len(self.kernels)
+            self.kernels.append(k)
+        return self._numbers[text]
+
+
+def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     """The kernels of a plan, in the order of its steps."""
-    return tuple(_kernel(plan, s) for s in plan.steps if not isinstance(s, Contract))
+    steps = tuple(s for s in plan.steps if not isinstance(s, Contract))
+    return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def step_name(plan: KernelPlan, step: Step) -> str:
-    """The C++ name of a step's kernel."""
-    return f"{plan.name}_{step.name}"
-
-
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep) -> Kernel:
-    name = step_name(plan, step)
+def _kernel(plan: KernelPlan, step: Nest | ScatterStep, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
     else:
-        fill = Nest(step.name, step.axes, (Pass((), stores=(Store(step.out, _here(step), step.base),)),), Schedule.MAP)
+        base = Store(step.out, positions(step.axes), step.base)
+        fill = Nest(step.name, step.axes, (Pass((), stores=(base,)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
-    if any("opmath_t" in line for line in body):
-        body = ["using opmath_t = rt::math_t<scalar_t>;", *body]
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
-    lines = [*wrapped_comment(step.reason), "template <typename scalar_t>", *block(head, body)]
+    lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]
     return Kernel(name, tuple(laid_out(lines)))
 
 
-def _here(step: ScatterStep) -> tuple[object, ...]:
-    from opgen.plan.expand import positions
-
-    return positions(step.axes)
+def _reason(text: str) -> list[str]:
+    """Why the step is planned as it is, as a comment."""
+    return commented(f"// {text[0].upper()}{text[1:]}.") if text else []

@@ -1,55 +1,64 @@
-"""Lines of C++ as clang-format leaves them: short lambdas on one line, long lines broken.
+"""Lines of C++ as clang-format leaves them (Google style, 120 columns): blocks, schemas, aligned tables.
 
-In go lines with their indentation, one statement or brace each; out come the same with the breaks that the shipped
-`.clang-format` (Google, 120 columns) makes.
+What all native dialects share is in `opgen.emit.cuda_layout`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-LIMIT = 120
+from opgen.emit import cuda_layout
+from opgen.emit.cuda_layout import LIMIT, commented
 
+__all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines"]
 
-def indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
+_LAMBDA = re.compile(r"\[&\]\([^)]*\) \{$")
+_LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), )(.*)(\);)$")
 
 
 def laid_out(lines: Sequence[str]) -> list[str]:
     """Collapse what fits on one line, break what does not."""
-    return [part for line in _collapsed(list(lines)) for part in _broken(line)]
+    out: list[str] = []
+    for line in lines:
+        out.append(line)
+        if len(out) > 2 and _LAMBDA.search(out[-3]) and out[-1].strip() == "});":
+            out[-3:] = [out[-3], *_halved(*out[-3:]), out[-1]]
+    return cuda_layout.laid_out(out)
 
 
-def _collapsed(lines: list[str]) -> list[str]:
-    """A lambda or empty-handed block with one short statement goes on one line."""
-    k = 0
-    while k + 2 < len(lines):
-        head, body, tail = lines[k], lines[k + 1], lines[k + 2]
-        if "[&](" in head and head.endswith("{") and tail.strip() == "});" and indent_of(tail) == indent_of(head):
-            whole = f"{head} {body.strip()} {tail.strip()}"
-            single = indent_of(body) == indent_of(head) + 2 and body.rstrip().endswith(";") and "[&](" not in body
-            if single and len(whole) <= LIMIT:
-                lines[k : k + 3] = [whole]
-                k = max(k - 2, 0)
-                continue
-        k += 1
-    return lines
+def _halved(head: str, body: str, tail: str) -> list[str]:
+    """The one statement of a lambda that would fit on a line only without its head, as two statements."""
+    found = _LAST_ARGUMENT.match(body)
+    alone = len(tail) - len(tail.lstrip()) == len(head) - len(head.lstrip())
+    if not found or not alone or len(head) + len(body.strip()) + len(tail.strip()) + 2 <= LIMIT:
+        return [body]
+    indent, call, value, end = found.groups()
+    return [f"{indent}const auto value = {value};", f"{indent}{call}value{end}"]
 
 
-def _broken(line: str) -> list[str]:
-    if len(line) <= LIMIT:
-        return [line]
-    return [line]
+def block(head: str, body: Sequence[str], tail: str = "}") -> list[str]:
+    """Lines inside braces."""
+    return [head, *(f"  {line}" if line else line for line in body), tail]
 
 
-def wrapped_comment(text: str) -> list[str]:
-    """A comment, broken at spaces."""
-    if not text:
-        return []
-    lines, current = [], "//"
-    for word in f"{text[0].upper()}{text[1:]}.".split():
-        if len(current) + 1 + len(word) > LIMIT:
-            lines.append(current)
-            current = "//"
-        current += f" {word}"
-    return [*lines, current]
+def schema_lines(schema: str) -> list[str]:
+    """The statement that defines a schema; a long one as adjacent literals."""
+    whole = f'  m.def("{schema}");'
+    if len(whole) <= LIMIT:
+        return [whole]
+    parts, rest = [], schema
+    room = LIMIT - len('      "");')
+    while len(rest) > room:
+        cut = rest.rfind(" ", 0, room) + 1
+        parts.append(rest[:cut])
+        rest = rest[cut:]
+    lines = [f'      "{p}"' for p in [*parts, rest]]
+    return ["  m.def(", *lines[:-1], f"{lines[-1]});"]
+
+
+def table_lines(names: Sequence[str]) -> list[str]:
+    """The entries of the table of steps, numbered."""
+    entries = [f"OPGEN_STEP({name})," for name in names]
+    width = max(map(len, entries), default=0)
+    return [f"    {entry:{width}}  // {k}" for k, entry in enumerate(entries)]

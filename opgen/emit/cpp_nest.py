@@ -7,8 +7,10 @@ Where the plan cannot know which of the last two meets memory better, both are w
 
 from __future__ import annotations
 
+from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_scope import Access, CpuScope, numeric_indices
-from opgen.emit.cuda_scope import element_type, value_type
+from opgen.emit.cuda_scope import value_type
+from opgen.emit.long_values import hoisted
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Read, Scalar, walk
 from opgen.plan.model import Fold, KernelPlan, Let, Nest, Pass, Schedule, Store
@@ -17,12 +19,8 @@ _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any"
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
 
 
-def indented(lines: list[str], by: int = 2) -> list[str]:
-    return [" " * by + line if line else line for line in lines]
-
-
-def block(head: str, body: list[str], tail: str = "}") -> list[str]:
-    return [head, *indented(body), tail]
+def indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" if line else line for line in lines]
 
 
 class NestCode:
@@ -43,8 +41,8 @@ class NestCode:
         declared = self._declarations()
         if len(bodies) == 1:
             return [*declared, *bodies[0], "return rt::status(host);"]
-        test = "if (call.batch_ndim == 0) {"
-        return [*declared, test, *indented(bodies[0]), "} else {", *indented(bodies[1]), "}", "return rt::status(host);"]
+        row = block("if (call.batch_ndim == 0) {", bodies[0], "} else {")
+        return [*declared, *row, *indented(bodies[1]), "}", "return rt::status(host);"]
 
     def _forms(self) -> list[str]:
         match self.nest.schedule:
@@ -84,7 +82,7 @@ class NestCode:
 
     def _map(self) -> list[str]:
         self.scope.locals.clear()
-        self.scope.lanes, self.scope.current = self.nest.outer, "run"
+        self.scope.stand(self.nest.outer, "run")
         self._number(self.nest.outer, "outer", "run", lane=True)
         body = self._point_runs(self.nest.passes[0], "run", "run")
         runs = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {", body, "});")
@@ -125,12 +123,13 @@ class NestCode:
     def _row_point(self, p: Pass, where: str = "row") -> list[str]:
         """A pass without loops: numbers."""
         scope = self.scope
-        scope.lanes, scope.current = (), where
+        scope.stand((), where)
         self._number(self.nest.outer, "outer", where, lane=False)
-        lines = [self._let(let) for let in p.lets]
+        lines = [line for let in p.lets for line in self._let(let)]
         for s in p.stores:
-            at = f"{where}.at[{self._written(s).number}]"
-            lines.append(f"rt::store({scope.tensor(s.buffer)}, {at}, {scope.print(s.value)});")
+            head = f"rt::store({scope.tensor(s.buffer)}, {where}.at[{self._written(s).number}], "
+            parts, value = hoisted(scope, s.value, len(f"{head});"))
+            lines += [*parts, f"{head}{value.text});"]
         return lines
 
     def _values_at(self, expressions: tuple[Scalar, ...], where: str) -> list[str]:
@@ -154,19 +153,17 @@ class NestCode:
         """What a run of a row does: gather, then fold and store lane by lane."""
         scope = self.scope
         saved = set(self.outer_locals)
-        scope.lanes, scope.current = p.loops, "run"
+        scope.stand(p.loops, "run")
         self._number(self.nest.outer, "outer", "row", lane=False)
         self._number(p.loops, inner, "run", lane=True)
         sources = self._sources(p, "run", "run")
-        lets = [self._let(x) for x in p.lets]
-        adds = [self._add(f, p, "lane") for f in p.folds]
-        stores = [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+        body = self._body(p, "lane")
         self.outer_locals = saved
         if p.folds:
             head = "rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {"
         else:
             head = "rt::each(run.size, [&](int64_t i) {"
-        return [*sources, *block(head, [*lets, *adds, *stores], "});")]
+        return [*sources, *block(head, body, "});")]
 
     def _chunked(self, p: Pass) -> list[str]:
         inner = self._inner(p.loops)
@@ -183,24 +180,23 @@ class NestCode:
 
     def _column_point(self, p: Pass) -> list[str]:
         """A pass without loops: an array for every let."""
-        self.scope.lanes, self.scope.current = self.nest.outer, "columns"
+        self.scope.stand(self.nest.outer, "columns")
         self._number(self.nest.outer, "outer", "columns", lane=True)
         return self._point_runs(p, "columns", "columns", array=True)
 
     def _column_pass(self, p: Pass) -> list[str]:
         scope, inner = self.scope, self._inner(p.loops)
-        scope.lanes, scope.current = self.nest.outer, "columns"
+        scope.stand(self.nest.outer, "point", "columns")
         saved = set(self.outer_locals)
         folds = [f"{self._fold_type(f, 'rt::block')} {self._fold_name(f)};" for f in p.folds]
         self._number(self.nest.outer, "outer", "columns", lane=True)
         self._number(p.loops, inner, "point", lane=False)
         sources = self._sources(p, "point", "columns")
-        lets = [self._let(x) for x in p.lets]
-        adds = [self._add(f, p, "i") for f in p.folds]
-        stores = [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+        body = self._body(p, "i")
         self.outer_locals = saved
-        each = block("rt::each(columns.size, [&](int64_t i) {", [*lets, *adds, *stores], "});")
-        runs = block(f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{", [*sources, *each], "});")
+        each = block("rt::each(columns.size, [&](int64_t i) {", body, "});")
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
+        runs = block(head, [*sources, *each], "});")
         for f in p.folds:
             self.scope.locals[f.name] = (f"{self._fold_name(f)}[i]", f.kind)
         return [*folds, *runs]
@@ -217,11 +213,12 @@ class NestCode:
             if array:
                 name = scope.fresh(let.name)
                 arrays.append(f"{value_type(let.kind)} {name}[rt::block];")
-                lines.append(f"{name}[i] = {scope.print(let.value)};")
+                parts, value = hoisted(scope, let.value, len(f"{name}[i] = ;"))
+                lines += [*parts, f"{name}[i] = {value.text};"]
                 scope.locals[let.name] = (f"{name}[i]", let.kind)
             else:
-                lines.append(self._let(let))
-        lines += [f"{self._written(s).name}.set(i, {scope.print(s.value)});" for s in p.stores]
+                lines += self._let(let)
+        lines += [line for s in p.stores for line in self._store(s)]
         return [*sources, *arrays, *block(f"rt::each({step}.size, [&](int64_t i) {{", lines, "});")]
 
     def _sources(self, p: Pass, at: str, step: str) -> list[str]:
@@ -236,16 +233,17 @@ class NestCode:
         return lines
 
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
-        type_ = element_type(self.scope.plan.buffer(a.buffer).storage)
+        type_ = value_type(self.scope.plan.buffer(a.buffer).kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "const " if kind == "Source" else ""
         return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"
 
     def _accesses(self, expressions: tuple[Scalar, ...]) -> list[Access]:
         found: dict[int, Access] = {}
+        local = self._local_names()
         for e in expressions:
             for r in walk(e):
-                if isinstance(r, Read) and r.tensor not in self._local_names():
+                if isinstance(r, Read) and r.tensor not in local:
                     access = self.scope.find(r.tensor, r.at)
                     assert access is not None
                     if r.fill is None:
@@ -253,7 +251,7 @@ class NestCode:
         return [found[k] for k in sorted(found)]
 
     def _local_names(self) -> set[str]:
-        return {x.name for p in self.nest.passes for x in (*p.lets, *p.folds)}
+        return {x.name for p in self.nest.passes for x in p.named}
 
     def _written(self, s: Store) -> Access:
         access = self.scope.find(s.buffer, s.at, write=True)
@@ -268,11 +266,23 @@ class NestCode:
                 self.scope.indices[a.name] = f"{name}.index({where}, {number}, {'i' if lane else '0'})"
                 number += 1
 
-    def _let(self, let: Let) -> str:
-        text = self.scope.print(let.value)
+    def _body(self, p: Pass, lane: str) -> list[str]:
+        """What happens at a point of a pass."""
+        lines = [line for let in p.lets for line in self._let(let)]
+        lines += [line for f in p.folds for line in self._add(f, p, lane)]
+        return lines + [line for s in p.stores for line in self._store(s)]
+
+    def _let(self, let: Let) -> list[str]:
+        head = f"const {value_type(let.kind)} {let.name} = "
+        parts, value = hoisted(self.scope, let.value, len(head) + 4)
         name = self.scope.fresh(let.name)
         self.scope.locals[let.name] = (name, let.kind)
-        return f"const {value_type(let.kind)} {name} = {text};"
+        return [*parts, f"const {value_type(let.kind)} {name} = {value.text};"]
+
+    def _store(self, s: Store) -> list[str]:
+        head = f"{self._written(s).name}.set(i, "
+        parts, value = hoisted(self.scope, s.value, len(f"{head});"))
+        return [*parts, f"{head}{value.text});"]
 
     def _fold_name(self, f: Fold) -> str:
         return f"{f.name}_fold"
@@ -286,7 +296,7 @@ class NestCode:
 
     def _kind(self, e: Scalar) -> Kind:
         """The kind of a folded value; its text is thrown away."""
-        lets = {x.name: x.kind for p in self.nest.passes for x in (*p.lets, *p.folds)}
+        lets = {x.name: x.kind for p in self.nest.passes for x in p.named}
         kept = dict(self.scope.locals)
         self.scope.locals.update({n: (n, k) for n, k in lets.items() if n not in self.scope.locals})
         indices = dict(self.scope.indices)
@@ -295,13 +305,14 @@ class NestCode:
         self.scope.locals, self.scope.indices = kept, indices
         return Kind.INT if kind is Kind.BOOL else kind
 
-    def _add(self, f: Fold, p: Pass, lane: str) -> str:
-        value = self.scope.print(f.value)
-        if f.op not in _BEST:
-            return f"{self._fold_name(f)}.add({lane}, {value});"
-        (loop,) = p.loops
-        assert isinstance(loop, Axis)
-        return f"{self._fold_name(f)}.add({lane}, {value}, {self.scope.indices[loop.name]});"
+    def _add(self, f: Fold, p: Pass, lane: str) -> list[str]:
+        head, tail = f"{self._fold_name(f)}.add({lane}, ", ");"
+        if f.op in _BEST:
+            (loop,) = p.loops
+            assert isinstance(loop, Axis)
+            tail = f", {self.scope.indices[loop.name]});"
+        parts, value = hoisted(self.scope, f.value, len(head) + len(tail))
+        return [*parts, f"{head}{value.text}{tail}"]
 
     def _fold_values(self, p: Pass, owner: str = "") -> list[str]:
         lines = []

@@ -6,9 +6,11 @@ combine in a fixed order without atomics.
 
 from __future__ import annotations
 
-from opgen.emit.cpp_nest import NestCode, block
+from opgen.emit.cpp_layout import block
+from opgen.emit.cpp_nest import NestCode
+from opgen.emit.long_values import hoisted
 from opgen.ir.scalar import Batch, Index
-from opgen.plan.model import KernelPlan, Nest, Pass, Schedule, ScatterStep, Store
+from opgen.plan.model import KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 _COMBINE = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 
@@ -34,15 +36,16 @@ class _Accumulation(NestCode):
     def lines(self) -> list[str]:
         (p,) = self.nest.passes
         scope = self.scope
-        scope.lanes, scope.current = self.nest.outer, "point"
+        scope.stand(self.nest.outer, "point", "columns")
         inner = self._inner(p.loops)
         self._number(self.nest.outer, "outer", "columns", lane=True)
         self._number(p.loops, inner, "point", lane=False)
         sources = self._reads(p)
-        lets = [self._let(x) for x in p.lets]
+        lets = [line for x in p.lets for line in self._let(x)]
         add = self._combine(p.stores[0])
         each = block("rt::each_in_order(columns.size, [&](int64_t i) {", [*lets, *add], "});")
-        runs = block(f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{", [*sources, *each], "});")
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
+        runs = block(head, [*sources, *each], "});")
         columns = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {", runs, "});")
         body = self._parallel(f"{inner}.count", columns)
         return [*self._declarations(), *body, "return rt::status(host);"]
@@ -68,8 +71,7 @@ class _Accumulation(NestCode):
 
     def _combine(self, s: Store) -> list[str]:
         scope, access = self.scope, self._written(s)
-        step = f" + i * columns.step[{access.number}]" if access.moves_with(scope.lanes) else ""
-        offset = f"point.at[{access.number}]{step}"
+        offset = scope.offset(access)
         guards = []
         number = [b.name for b in scope.plan.buffers].index(s.buffer)
         for k, q in enumerate(s.at):
@@ -81,4 +83,6 @@ class _Accumulation(NestCode):
             guards.append(f"rt::inside(host, {scope.print(q)}, {scope.print(size)}, {number}, {k})")
         lines = [f"if (!{' || !'.join(guards)}) return;"] if guards else []
         target = scope.tensor(s.buffer)
-        return [*lines, f"rt::accumulate<rt::{_COMBINE[self.step.op]}>({target}, {offset}, {scope.print(s.value)});"]
+        head = f"rt::accumulate<rt::{_COMBINE[self.step.op]}>({target}, {offset}, "
+        parts, value = hoisted(scope, s.value, len(f"{head});"))
+        return [*lines, *parts, f"{head}{value.text});"]

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from opgen.emit.cuda_scope import RESERVED, element_type, host_number, layout
+from opgen.emit.cuda_scope import RESERVED, host_number, layout, value_type
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
 from opgen.plan.model import KernelPlan, Nest, Pass, Storage
 
 _OURS = "run row columns outer begin end call host lane numbers chunk part total i"
 _ATOM = NATIVE.atom
+_LONG = 100
 
 # How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
 Place = str
@@ -57,14 +58,17 @@ class CpuScope:
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
     indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
     current: str = "run"  # where the accesses stand now
+    stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
+    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
 
     def fresh(self, wish: str) -> str:
-        name, number = wish, 2
+        name, number = wish, self._next.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
         self._taken.add(name)
+        self._next[wish] = number
         return name
 
     @property
@@ -74,6 +78,10 @@ class CpuScope:
     def print(self, e: Scalar) -> str:
         return self.printer(e)
 
+    def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "") -> None:
+        """Say where the code that is printed next runs."""
+        self.lanes, self.current, self.stepper = lanes, current, stepper or current
+
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
         if buffer not in self.names:
@@ -82,7 +90,7 @@ class CpuScope:
 
     def collect(self, nest: Nest) -> None:
         """Find every access of a nest, reads in order of appearance, then stores."""
-        own = {x.name for p in nest.passes for x in (*p.lets, *p.folds)}
+        own = {x.name for p in nest.passes for x in p.named}
         for p in nest.passes:
             for e in pass_scalars(p):
                 for r in walk(e):
@@ -124,8 +132,10 @@ class CpuScope:
     def number(self, e: Dim | Param) -> Text:
         """A dim or parameter as a constant of the kernel."""
         host = host_number(self.plan, e)
-        wish = ("elements" if e.name == "..." else e.name) if isinstance(e, Dim) else (
-            e.name if e.item is None else f"{e.name}_{e.item}"
+        wish = (
+            ("elements" if e.name == "..." else e.name)
+            if isinstance(e, Dim)
+            else (e.name if e.item is None else f"{e.name}_{e.item}")
         )
         key = f"{type(e).__name__} {wish}"
         if key not in self.names:
@@ -142,27 +152,47 @@ class CpuScope:
     def load(self, r: Read) -> Text:
         """One access as a value."""
         access = self.find(r.tensor, r.at)
-        assert access is not None
+        assert access is not None, f"{self.plan.name}: {r} was not collected"
         kind = self.plan.buffer(r.tensor).kind
         if access.plain and r.fill is None and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
         if access.plain and r.fill is None:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
-        step = f" + i * {self.current}.step[{access.number}]" if access.moves_with(self.lanes) else ""
-        offset = f"{self.current}.at[{access.number}]{step}"
+        offset = self.offset(access)
+        computed = {k: p for k, p in enumerate(r.at) if not isinstance(p, Batch | Index)}
+        if r.fill is None and len(computed) == 1:
+            return self._pick(r, next(iter(computed)), offset)
         guards: list[str] = []
         for k, p in enumerate(r.at):
-            if not isinstance(p, Batch | Index):
-                offset += f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
-            if not isinstance(p, Batch) and (r.fill is not None or not isinstance(p, Index)):
+            if k in computed:
+                offset += f" + {self.printer.at(computed[k], NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
+            if not isinstance(p, Batch) and (r.fill is not None or k in computed):
                 guards.append(self._guard(r, k, p))
-        value = Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
+        value = f"rt::load({self.tensor(r.tensor)}, {offset})"
         fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
         if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
             fill = NATIVE.as_float(fill)
         if kind is Kind.INT and r.fill is None:
             fill = Text("int64_t{0}", _ATOM, Kind.INT)
-        return Text(f"{' && '.join(guards)} ? {value.text} : {fill.at(0)}", 0, kind) if guards else value
+        return Text(f"{' && '.join(guards)} ? {value} : {fill.at(0)}", 0, kind)
+
+    def offset(self, access: Access) -> str:
+        """Where an access stands at the point of its lane, computed positions aside."""
+        if not access.moves_with(self.lanes):
+            return f"{self.current}.at[{access.number}]"
+        if self.stepper == self.current:
+            return f"{self.current}.of({access.number}, i)"
+        return f"{self.current}.at[{access.number}] + i * {self.stepper}.step[{access.number}]"
+
+    def _pick(self, r: Read, k: int, offset: str) -> Text:
+        """An access with one computed position: checked, then read."""
+        p, buffer = r.at[k], self.plan.buffer(r.tensor)
+        size = buffer.shape[k]
+        assert not isinstance(p, Batch)
+        assert not isinstance(size, Batch)
+        number = [b.name for b in self.plan.buffers].index(r.tensor)
+        place = f"{number}, {k}, {self.print(p)}, {self.print(size)}"
+        return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
 
     def _guard(self, r: Read, k: int, p: Scalar) -> str:
         size = self.plan.buffer(r.tensor).shape[k]
@@ -177,7 +207,7 @@ class CpuScope:
 
     def cast(self, text: Text, like: str) -> Text:
         storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
-        return Text(f"rt::rounded<scalar_t>({text.text})", _ATOM) if storage is Storage.SCALAR else text
+        return Text(f"rt::rounded(call.dtype, {text.text})", _ATOM) if storage is Storage.SCALAR else text
 
     # --- declarations ------------------------------------------------------------------------------------------------
 
@@ -186,11 +216,10 @@ class CpuScope:
         order = [b.name for b in self.plan.buffers]
         for buffer in dict.fromkeys(a.buffer for a in self.accesses):
             rank, batch_at = layout(self.plan.buffer(buffer))
-            written = any(a.write for a in self.accesses if a.buffer == buffer)
-            type_ = element_type(self.plan.buffer(buffer).storage)
+            type_ = value_type(self.plan.buffer(buffer).kind)
             batch = f", {batch_at}" if batch_at >= 0 else ""
             name = self.tensor(buffer)
-            yield f"const rt::Tensor<{'' if written else 'const '}{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
+            yield f"const rt::Tensor<{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
 
     def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
         """Declaration of some nested loops with the strides of every access."""
@@ -201,8 +230,13 @@ class CpuScope:
                 lines.append(f"{name}.batch({', '.join(['call', *which])});")
                 continue
             steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
-            mark = ", true" if a.name in fixed else ""
-            lines.append(f"{name}.dim({self.print(a.extent)}, {{{', '.join(steps) or '0'}}}{mark});")
+            size = self.print(a.extent)
+            mark = "true" if a.name in fixed else ""
+            line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"
+            if len(line) > _LONG:
+                lines += [f"{name}.step({k}, {step});" for k, step in enumerate(steps) if step != "0"]
+                line = f"{name}.dim({size}{', ' if mark else ''}{mark});"
+            lines.append(line)
         return lines
 
 
@@ -237,6 +271,3 @@ def _numeric(e: Scalar, found: set[str]) -> None:
     else:
         for c in children(e):
             _numeric(c, found)
-
-
-__all__ = ["BATCH", "Access", "CpuScope", "numeric_indices"]

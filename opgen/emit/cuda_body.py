@@ -8,17 +8,20 @@ are in the runtime header.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
+from opgen.emit.wide import is_wide, pieces
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, children, substitute, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
+_ROOM = 108  # of a line of 120, without the deepest indentation
+_WORTH = 12  # an expression shorter than this gets no line of its own
 _CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
 
 
@@ -90,23 +93,119 @@ def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]
         inner, lines = scope.loops[loops[0].name], list(body)
     else:
         inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
-    return [f"rt::each<Team>({count}, [&](int64_t {inner}) {{", *indented(lines), "});"]
+    return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+
+
+# --- long expressions -------------------------------------------------------------------------------------------------
+
+
+def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
+    """The text of a value that fits on a line with `around` other characters, and the definitions of its parts."""
+    lines: list[str] = []
+    room = _ROOM - around
+    text = scope.printer.text(value)
+    while len(text.text) > room:
+        wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        if wide is not None:
+            value = substitute(value, {wide: _in_pieces(scope, wide, lines)})
+            text = scope.printer.text(value)
+            continue
+        part = _longest_part(scope, value, room)
+        choice = None if part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
+        if part is None and choice is None:
+            break
+        if part is not None:
+            value = substitute(value, {part: _defined(scope, part, lines)})
+        else:
+            assert choice is not None
+            name = scope.fresh("part")
+            lines += _chosen(scope, choice, name)
+            value = substitute(value, {choice: Read(name, ())})
+        text = scope.printer.text(value)
+    return lines, text
+
+
+def _defined(scope: Scope, part: Scalar, lines: list[str]) -> Scalar:
+    """A part as a local of its own."""
+    name = scope.fresh("part")
+    inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
+    lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
+    scope.locals[name] = (name, text.kind)
+    return Read(name, ())
+
+
+def _in_pieces(scope: Scope, wide: Scalar, lines: list[str]) -> Scalar:
+    """A sum or product of very many operands as one of locals."""
+    assert isinstance(wide, Apply)
+    return Apply(wide.fn, tuple(_defined(scope, e, lines) for e in pieces(wide)))
+
+
+def _is_choice(e: Scalar) -> bool:
+    return isinstance(e, Apply) and e.fn == "where"
+
+
+def _chosen(scope: Scope, choice: Scalar, name: str) -> list[str]:
+    """A `where` as a statement, so that what must stay in a branch can be split up there."""
+    assert isinstance(choice, Apply)
+    kind = scope.printer.text(choice).kind
+    tests, condition = hoisted(scope, choice.args[0], len("if () {"))
+    branches = []
+    for operand in choice.args[1:]:
+        parts, text = hoisted(scope, operand, len(f"  {name} = ;"))
+        branches.append(indented([*parts, f"{name} = {text.text};"]))
+    scope.locals[name] = (name, kind)
+    head = [*tests, f"{value_type(kind)} {name};", f"if ({condition.text}) {{"]
+    return [*head, *branches[0], "} else {", *branches[1], "}"]
+
+
+def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
+    """The longest operand that fits, if it is worth a line and may be evaluated ahead of a choice."""
+    best, length = None, _WORTH
+    for e in _ahead(value):
+        size = len(scope.print(e))
+        if length < size <= room:
+            best, length = e, size
+    return best
+
+
+def _ahead(e: Scalar) -> Iterator[Scalar]:
+    """The operands below a value that can be computed before it: all, except what must not be read unless chosen."""
+    for i, operand in enumerate(children(e)):
+        lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
+        if lazy and any(isinstance(n, Read) and not _plain(n) for n in walk(operand)):
+            continue
+        if isinstance(operand, Apply | Read):
+            yield operand
+        if not isinstance(operand, Read):
+            yield from _ahead(operand)
+
+
+def _plain(read: Read) -> bool:
+    """An access that cannot leave the range."""
+    return read.fill is None and all(isinstance(p, Batch | Index) for p in read.at)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
+def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
     lines = []
     for let in lets:
-        text = scope.print(let.value)
-        lines.append(f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {text};")
+        head = f"const {value_type(let.kind)} {let.name} = ;"
+        parts, value = hoisted(scope, let.value, len(head))
+        lines += [*parts, f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {value.text};"]
     return lines
 
 
-def _store_line(scope: Scope, store: Store) -> str:
-    arguments = ", ".join(filter(None, (scope.print(store.value), scope.positions(store.at, store.buffer))))
-    return f"{scope.tensor(store.buffer)}.store({arguments});"
+def _store_lines(scope: Scope, store: Store) -> list[str]:
+    positions = scope.positions(store.at, store.buffer)
+    target = scope.tensor(store.buffer)
+    parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
+    return [*parts, f"{target}.store({', '.join(filter(None, (value.text, positions)))});"]
+
+
+def _stores(scope: Scope, p: Pass) -> list[str]:
+    return [line for s in p.stores for line in _store_lines(scope, s)]
 
 
 def _accumulator(scope: Scope, fold: Fold) -> str:
@@ -117,15 +216,15 @@ def _accumulator(scope: Scope, fold: Fold) -> str:
     return f"rt::{_FOLDS[fold.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
 
 
-def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> str:
-    value: Text = scope.printer.text(fold.value)
+def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
+    parts, value = hoisted(scope, fold.value, len(f"{accumulator}.add(, );") + 10)
     if fold.op not in _POSITIONAL:
-        return f"{accumulator}.add({value.text});"
+        return [*parts, f"{accumulator}.add({value.text});"]
     (loop,) = loops
     assert not isinstance(loop, Batch)
     if value.kind is Kind.BOOL:
         value = Text(f"static_cast<int64_t>({value.text})", NATIVE.atom, Kind.INT)
-    return f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"
+    return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
 
 
 def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
@@ -177,7 +276,7 @@ def map_lines(scope: Scope, nest: Nest) -> list[str]:
     before = scope.enter(nest.outer)
     body = []
     for p in nest.passes:
-        body += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+        body += [*let_lines(scope, p.lets), *_stores(scope, p)]
     body = decoded(scope, nest.outer, "point", body)
     scope.leave(before, nest.outer)
     return point_function(body)
@@ -192,8 +291,10 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     scope.packed = ins
     compute = []
     for p in nest.passes:
-        compute += _let_lines(scope, p.lets)
-        compute += [f"*{outs[s.buffer]} = {scope.print(s.value)};" for s in p.stores]
+        compute += let_lines(scope, p.lets)
+        for s in p.stores:
+            parts, value = hoisted(scope, s.value, len(f"*{outs[s.buffer]} = ;"))
+            compute += [*parts, f"*{outs[s.buffer]} = {value.text};"]
     scope.packed = None
 
     def type_of(name: str) -> str:
@@ -202,7 +303,7 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     values = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
     packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
     before = scope.enter(nest.outer)
-    head = ", ".join([*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())])
+    taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
     pointers = [f"&{values[n]}" for n in outs]
     define = [f"{type_of(n)} {values[n]};" for n in outs]
     loads = [scope.load(Read(n, here)).text for n in ins]
@@ -218,7 +319,7 @@ def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
     flat += [f"rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
     return [
-        *function(f"OPGEN_DEVICE void compute({head}) const", compute),
+        *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
         *point_function(point),
         "template <int V>",
         *function("OPGEN_DEVICE void flat(int64_t first) const", flat),
@@ -246,18 +347,18 @@ def row_lines(scope: Scope, nest: Nest) -> list[str]:
 
 def _once(scope: Scope, p: Pass) -> list[str]:
     assert not p.folds, "a fold without loops"
-    lines = _let_lines(scope, p.lets)
-    stores = [_store_line(scope, s) for s in p.stores]
+    lines = let_lines(scope, p.lets)
+    stores = _stores(scope, p)
     return lines + (function("if (Team::rank() == 0)", stores) if stores else [])
 
 
 def _looped(scope: Scope, p: Pass) -> list[str]:
     before = scope.enter(p.loops)
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in p.folds}
-    body = _let_lines(scope, p.lets)
+    body = let_lines(scope, p.lets)
     types = {f.name: _accumulator(scope, f) for f in p.folds}
-    body += [_add(scope, f, names[f.name], p.loops) for f in p.folds]
-    body += [_store_line(scope, s) for s in p.stores]
+    body += [line for f in p.folds for line in _add(scope, f, names[f.name], p.loops)]
+    body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
     lines += _each(scope, p.loops, body)
     if p.folds:
@@ -274,19 +375,19 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     at = next(i for i, p in enumerate(nest.passes) if p.loops)
     looped = nest.passes[at]
     before = scope.enter(nest.outer)
-    prefix = [line for p in nest.passes[:at] for line in _let_lines(scope, p.lets)]
+    prefix = [line for p in nest.passes[:at] for line in let_lines(scope, p.lets)]
     inner_before = scope.enter(looped.loops)
-    body = _let_lines(scope, looped.lets)
+    body = let_lines(scope, looped.lets)
     types = {f.name: _accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
-    body += [_add(scope, f, f"folds->{names[f.name]}", looped.loops) for f in looped.folds]
+    body += [line for f in looped.folds for line in _add(scope, f, f"folds->{names[f.name]}", looped.loops)]
     fold = needed([*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")])
     fold = decoded(scope, nest.outer, "point", fold)
     scope.leave(inner_before, looped.loops)
-    finish = [*prefix, *(_store_line(scope, s) for p in nest.passes[:at] for s in p.stores)]
+    finish = [*prefix, *(line for p in nest.passes[:at] for line in _stores(scope, p))]
     finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
     for p in nest.passes[at + 1 :]:
-        finish += [*_let_lines(scope, p.lets), *(_store_line(scope, s) for s in p.stores)]
+        finish += [*let_lines(scope, p.lets), *_stores(scope, p)]
     finish = needed(finish)
     finish = decoded(scope, nest.outer, "point", finish)
     scope.leave(before, nest.outer)

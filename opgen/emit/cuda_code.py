@@ -17,13 +17,17 @@ from opgen.emit.cuda_body import (
     decoded,
     form_of,
     function,
+    hoisted,
     indented,
     is_flat,
+    let_lines,
     map_lines,
     point_function,
     row_lines,
 )
+from opgen.emit.cuda_layout import LIMIT, commented, laid_out
 from opgen.emit.cuda_scope import Scope, element_type, host_scalar, value_type
+from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
 from opgen.plan.model import (
@@ -34,19 +38,17 @@ from opgen.plan.model import (
     Nest,
     Operand,
     Pass,
-    Schedule,
     ScatterStep,
+    Schedule,
     Step,
     Storage,
     Store,
 )
 
-_LIMIT = 120
-
 
 @dataclass(frozen=True, slots=True)
 class CudaStep:
-    """One exported function: `lines` define it; `workspace` is the name of the one that tells its workspace, or None."""
+    """One exported function: `lines` define it; `workspace` names the one that tells its workspace, if any."""
 
     name: str
     lines: tuple[str, ...]
@@ -68,22 +70,38 @@ class CudaFile:
 
     op: str
     plans: tuple[CudaPlan, ...]
+    table: tuple[str, ...]
 
 
-def cuda_file(op: str, plans: Sequence[KernelPlan]) -> CudaFile:
-    """The view of `csrc/<op>.cu`."""
-    return CudaFile(op, tuple(cuda_plan(op, p) for p in plans))
+def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
+    """The view of `csrc/<op>.cu`: plans with the names that their functions begin with (behind the operator's).
+
+    `table` lists the steps that are not contractions, in order: the numbering of the binding.
+    """
+    views = tuple(cuda_plan(op, name, p) for name, p in plans)
+    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in _numbered(view, p)]
+    return CudaFile(op, views, tuple(line for i, s in enumerate(kept) for line in _row(i, s)))
 
 
-def cuda_plan(op: str, plan: KernelPlan) -> CudaPlan:
-    steps = tuple(_step(plan, s, step_name(op, plan, s)) for s in plan.steps)
-    return CudaPlan(plan.name, tuple(_comment(plan)), steps)
+def _row(number: int, step: CudaStep) -> list[str]:
+    one = f"{{{step.name}, {step.workspace or 'nullptr'}}},"
+    return [f"// {number}", *([one] if len(one) + 4 <= LIMIT else [f"{{{step.name},", f" {step.workspace}}},"])]
 
 
-def step_name(op: str, plan: KernelPlan, step: Step) -> str:
-    """The name of the exported function of a step."""
-    prefix = plan.name if plan.name.startswith(op) else f"{op}_{plan.name}"
-    return f"{prefix}_{step.name}"
+def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
+    """The functions of one plan."""
+    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps)
+    return CudaPlan(name, tuple(_comment(plan)), steps)
+
+
+def _numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep]:
+    return [code for code, s in zip(view.steps, plan.steps, strict=True) if not isinstance(s, Contract)]
+
+
+def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
+    """`csrc/<op>.cu`."""
+    view = cuda_file(op, plans)
+    return fill("op.cu.j2", op=view.op, plans=view.plans, table=view.table)
 
 
 def _comment(plan: KernelPlan) -> list[str]:
@@ -93,21 +111,7 @@ def _comment(plan: KernelPlan) -> list[str]:
     reals = [p.name for p in plan.params if p.type == "float"]
     ints = [p.name for p in plan.params if p.type in ("int", "bool")]
     lines = row("tensors", [b.name for b in plan.buffers]) + row("dims", [d.name for d in plan.dims])
-    return [part for line in lines + row("reals", reals) + row("ints", ints) for part in wrapped(line)]
-
-
-def wrapped(line: str) -> list[str]:
-    """A line cut at spaces so that it fits; comments go on as comments, code with four more spaces."""
-    lead = line[: len(line) - len(line.lstrip())]
-    more = f"{lead}// " if line.lstrip().startswith("//") else f"{lead}    "
-    out = []
-    while len(line) > _LIMIT:
-        cut = line.rfind(" ", len(more) + 1, _LIMIT + 1)
-        if cut < 0:
-            break
-        out.append(line[:cut])
-        line = more + line[cut + 1 :]
-    return [*out, line]
+    return [part for line in lines + row("reals", reals) + row("ints", ints) for part in commented(line)]
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -133,10 +137,9 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
     lines = [*_reason(nest.reason), *_struct(scope, name, methods)]
     match form:
         case Form.MAP if is_flat(nest):
-            flat = " && ".join(f"args.flat({i})" for i, (_, _, rank, _) in enumerate(scope.slots()) if rank > 0)
             launch = [
                 f"const int64_t points = {points};",
-                f"if ({flat}) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",
+                "if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",
                 "return rt::map(call, step, points);",
             ]
         case Form.MAP:
@@ -156,21 +159,18 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
     if form is Form.COLUMNS:
         workspace = f"{name}_workspace"
         size = sum(16 if f.op.startswith("arg") else 8 for p in nest.passes for f in p.folds)
-        ask = f"return rt::columns_workspace<{across}>(*call, {_of_pointer(points)}, {_of_pointer(lengths[0])}, {size});"
+        counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
+        ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
-    return CudaStep(name, tuple(_laid_out(lines)), workspace)
+    return CudaStep(name, tuple(laid_out(lines)), workspace)
 
 
 def _of_pointer(text: str) -> str:
     return text.replace("call.", "call->").replace("(call)", "(*call)")
 
 
-def _laid_out(lines: Sequence[str]) -> list[str]:
-    return [part for line in lines for part in wrapped(line)]
-
-
 def _reason(text: str) -> list[str]:
-    return [f"// {line}" for line in text.splitlines()]
+    return [part for line in text.splitlines() for part in commented(f"// {line}")]
 
 
 def _count(plan: KernelPlan, loops: Sequence[Loop]) -> str:
@@ -206,10 +206,13 @@ class _Field:
 
 def _run(scope: Scope, name: str, launch: Sequence[str]) -> list[str]:
     """The host function: reads the call, fills in the struct, launches."""
-    slots = ", ".join(f"{{{number}, {rank}, {at}}}" for _, number, rank, at in scope.slots())
+    slots = [(f"{{{number}, {rank}, {at}}},", name) for name, number, rank, at in scope.slots()]
+    width = max((len(slot) for slot, _ in slots), default=0)
     body = [
         "using opmath_t = rt::math_t<scalar_t>;" if _uses_opmath(scope) else "",
-        f"static constexpr rt::Slot slots[] = {{{slots}}};",
+        "static constexpr rt::Slot slots[] = {",
+        *(f"    {slot:<{width}}  // {name}" for slot, name in slots),
+        "};",
         "const rt::Arguments args(call, slots);",
         "if (args.status() != OPGEN_OK) return args.status();",
         f"{name}_step<scalar_t> step;",
@@ -243,15 +246,12 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     assert buffer.storage in (Storage.COMPUTE, Storage.INT64), f"{step.out}: no atomics on {buffer.storage}"
     scope = Scope(plan, frozenset({step.out}))
     before = scope.enter(step.loops)
-    lets = []
-    for let in step.lets:
-        value = scope.print(let.value)
-        lets.append(f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {value};")
+    lets = let_lines(scope, step.lets)
     cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out)})"
-    value = scope.printer.text(step.value)
+    parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
     type_ = value_type(buffer.kind)
     text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(scope, step.loops, "point", [*lets, f"rt::atomic_{step.op}({cell}, {text});"])
+    body = decoded(scope, step.loops, "point", [*lets, *parts, f"rt::atomic_{step.op}({cell}, {text});"])
     scope.leave(before, step.loops)
     methods = point_function(body)
     lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]
@@ -260,7 +260,7 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
         "if (status != OPGEN_OK) return status;",
         f"return rt::map(call, step, {_count(plan, step.loops)});",
     ]
-    return CudaStep(name, tuple(_laid_out([*lines, *_run(scope, name, launch)])))
+    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])))
 
 
 # --- contraction -----------------------------------------------------------------------------------------------------

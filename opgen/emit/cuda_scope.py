@@ -17,17 +17,17 @@ from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read
 from opgen.plan.model import Buffer, KernelPlan, Storage
 
 _KEYWORDS = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr
-constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum
-explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr
-operator or or_eq private protected public register reinterpret_cast requires return short signed sizeof static
-static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned
-using virtual void volatile wchar_t while xor xor_eq
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
+constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
+else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
+not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return short signed
+sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid
+typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
 _OURS = """
-scalar_t opmath_t int64_t batch batch_size place rest inner_rest point inner first folds other index rt V Team Folds step args call slots
-points length row flat fold finish compute merge half_t threadIdx blockIdx blockDim gridDim main std printf NULL INFINITY
-NAN OPGEN_DEVICE
+scalar_t opmath_t int64_t batch batch_size place rest inner_rest point inner first folds other index rt V Team Folds
+step args call slots points length row flat fold finish compute merge half_t threadIdx blockIdx blockDim gridDim
+main std printf NULL INFINITY NAN OPGEN_DEVICE linux unix assert errno stdin stdout stderr EOF
 """
 RESERVED = frozenset(f"{_KEYWORDS} {_OURS}".split())
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
@@ -65,14 +65,16 @@ class Scope:
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     packed: dict[str, str] | None = None
+    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED))
 
     def fresh(self, wish: str) -> str:
         """The wish, or the wish with the first free number."""
-        name, number = wish, 2
+        name, number = wish, self._next.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
         self._taken.add(name)
+        self._next[wish] = number
         return name
 
     @property
@@ -151,7 +153,8 @@ class Scope:
                 self.need_batch()
                 return Text("batch.count", _ATOM, Kind.INT)
             case Dim(name):
-                return Text(self._member(f"dim {name}", "int64_t", name, host_number(self.plan, e).text), _ATOM, Kind.INT)
+                value = host_number(self.plan, e).text
+                return Text(self._member(f"dim {name}", "int64_t", name, value), _ATOM, Kind.INT)
             case Param(name, item):
                 host = host_number(self.plan, e)
                 wish = name if item is None else f"{name}_{item}"

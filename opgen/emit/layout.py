@@ -1,4 +1,4 @@
-"""Python source laid out as the formatter would: calls, signatures, tuples and imports, broken only where they must be."""
+"""Python source laid out as the formatter would: calls, signatures, tuples, imports; broken only where they must be."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ def bracketed(head: str, items: Sequence[str], tail: str, indent: int = 0) -> st
         return one
     pad = " " * indent
     inner = f"{pad}    {', '.join(items)}"
-    if len(inner) <= WIDTH and "*" not in items:
-        return f"{head}\n{inner}\n{pad}{tail}"
     if len(inner) <= WIDTH:
         return f"{head}\n{inner}\n{pad}{tail}"
     lines = "".join(f"{pad}    {item},\n" for item in items)

@@ -1,9 +1,9 @@
 """Scalar expressions as source text, with no more parentheses than the language needs.
 
-In goes a scalar expression and a `Dialect` (tables: operators, spellings, literals); out comes a `Text`: the source, how
-tightly its outermost operator binds, and what kind of number it is. How an access, a parameter, a size or an index is
-spelled belongs to whoever lays out the loops, so those leaves go through a callback. Dialects: `NATIVE` here (C++ and
-CUDA, whose headers spell functions alike), the torch one in `opgen.emit.torch_dialect`.
+In goes a scalar expression and a `Dialect` (tables: operators, spellings, literals); out comes a `Text`: the source,
+how tightly its outermost operator binds, and what kind of number it is. How an access, a parameter, a size or an
+index is spelled belongs to whoever lays out the loops, so those leaves go through a callback. Dialects: `NATIVE` here
+(C++ and CUDA, whose headers spell functions alike), the torch one in `opgen.emit.torch_dialect`.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def whole(e: Scalar) -> int | None:
     return e.value if isinstance(e, Lit) and isinstance(e.value, int) and not isinstance(e.value, bool) else None
 
 
-# --- C++ and CUDA ------------------------------------------------------------------------------------------------------
+# --- C++ and CUDA ----------------------------------------------------------------------------------------------------
 #
 # Everything is computed in `opmath_t`. Functions of the shipped headers: `rt::<row>` as the function table spells them,
 # `rt::powi<3>(x)`, `rt::pow`, `rt::floordiv`, `rt::mod` (ints and floats), `rt::inf<T>()`, `rt::nan<T>()`.
@@ -213,7 +213,7 @@ def _native_pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
     if exponent is None:
         texts = tuple(t if t.kind is Kind.FLOAT else _native_float(t) for t in (base, p.text(args[1])))
         return Text(f"rt::pow({texts[0].text}, {texts[1].text})", _ATOM)
-    if exponent == 2 and base.level == _ATOM and base.text.isidentifier():  # noqa: PLR2004 (a square)
+    if exponent == 2 and base.level == _ATOM and base.text.isidentifier():
         return Text(f"{base.text} * {base.text}", _MUL, base.kind)
     return Text(f"rt::powi<{exponent}>({base.text})", _ATOM, base.kind)
 

@@ -38,7 +38,7 @@ def number(value: int | Fraction) -> str:
     return repr(float(value)).replace("e-0", "e-")
 
 
-def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:  # noqa: PLR0911
+def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:
     def at(x: Expr, level: int) -> str:
         text, own = _text(x, spelling, elementwise)
         return text if own >= level else f"({text})"
@@ -63,9 +63,11 @@ def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:  #
             return at(base, _ATOM) + sign + at(exponent, _UNARY), _POWER
         case Compare(operands=operands, ops=ops):
             texts = [at(o, _SUM) for o in operands]
-            pairs = [f"{a} {op} {b}" for a, op, b in zip(texts, ops, texts[1:], strict=False)]
+            pairs = [_pair(operands[i], texts[i], op, texts[i + 1]) for i, op in enumerate(ops)]
             if elementwise and len(pairs) > 1:
                 return " & ".join(f"({p})" for p in pairs), _AND
+            if len(pairs) == 1:
+                return pairs[0], _COMPARE
             return texts[0] + "".join(f" {op} {t}" for op, t in zip(ops, texts[1:], strict=True)), _COMPARE
         case Logic(op=op, operands=operands):
             level = _OR if op == "or" else _AND
@@ -77,3 +79,11 @@ def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:  #
             return f"{called}({', '.join(at(a, _OR) for a in args)})", _ATOM
         case _:
             raise NotANumberError
+
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _pair(first: Expr, a: str, op: str, b: str) -> str:
+    """One comparison, a literal on the right."""
+    return f"{b} {_FLIPPED.get(op, op)} {a}" if isinstance(first, Number) else f"{a} {op} {b}"

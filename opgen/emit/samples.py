@@ -87,13 +87,13 @@ class _Chooser:
         self.batch = (2,) if named else (2, 3)
 
     def _dim_sizes(self) -> dict[str, int]:
-        chosen = dict(self.spec.tests.sizes)
+        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()}
         sizes = itertools.cycle(_SIZES)
         for t in self.operator.inputs:
             for s in t.shape:
                 if isinstance(s, Dim) and s.name not in chosen:
                     chosen[s.name] = next(sizes)
-        return {str(k): int(v) for k, v in chosen.items()}
+        return chosen
 
     def case(self, *, moved: bool) -> SampleCase:
         params = self._params(moved=moved)
@@ -129,7 +129,8 @@ class _Chooser:
         return chosen
 
     def _sampled(self, a: Argument) -> object:
-        low, high = self._bounds(a.name, next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name))
+        domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
+        low, high = self._bounds(a.name, domain)
         match a.type:
             case "str":
                 return a.choices[0]
@@ -222,9 +223,8 @@ class _Chooser:
             case Dim(name) | Param(name) if name in self.sizes:
                 return float(self.sizes[name])
             case Param(name, item):
-                default = next(default_value(a) for a in self.operator.params if a.name == name)
-                value = values.get(name, default)
-                chosen = value[item] if item is not None and isinstance(value, Sequence) else value
+                held = values.get(name, next(default_value(a) for a in self.operator.params if a.name == name))
+                chosen = held[item] if item is not None and isinstance(held, Sequence) else held
                 return float(chosen) if isinstance(chosen, int | float) else 1.0
             case Apply(fn, args):
                 whole = [self._number(a, values) for a in args]

@@ -1,7 +1,7 @@
 """Sizes in Python: the checks of an operator's arguments and the shapes of its results.
 
-In go resolved programs; out come lines of Python over `x.shape`. The fake kernels are made of these lines, and so are the
-checks that the real kernels run, so that both refuse the same calls with the same words.
+In go resolved programs; out come lines of Python over `x.shape`. The fake kernels are made of these lines, and so are
+the checks that the real kernels run, so that both refuse the same calls with the same words.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class Sizes:
         """The local name of a dim."""
         if dim not in self.known:
             source = next(d for d in self.program.dims if d.name == dim)
-            self.known[dim] = dim
-            self.lines.append(f"{dim} = {self._source(source)}")
+            text = self._source(source)
+            self.known[dim] = local(dim)
+            self.lines.append(f"{local(dim)} = {text}")
         return self.known[dim]
 
     def _source(self, source: DimSource) -> str:
@@ -64,7 +65,7 @@ class Sizes:
         """The batch shape of these arguments together."""
         tensors = [t for t in self.program.inputs if t.name in carriers]
         parts = [batch_of(t.name, t.shape) for t in tensors]
-        if len(parts) < 2:  # noqa: PLR2004
+        if len(parts) < 2:
             return parts[0] if parts else "()"
         return f"torch.broadcast_shapes({', '.join(parts)})"
 
@@ -76,11 +77,16 @@ class Sizes:
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
+def local(dim: str) -> str:
+    """The name of a dim's size; names that read as digits are avoided."""
+    return f"size_{dim.lower()}" if dim in ("I", "O") else dim
+
+
 def _no_cast(*_: object) -> str:
     raise AssertionError("sizes are numbers")
 
 
-_NO_CASTS = Casts(lambda: _no_cast(), _no_cast)
+_NO_CASTS = Casts(_no_cast, _no_cast)
 
 
 def extent(name: str, shape: Shape, position: int) -> str:
@@ -135,7 +141,7 @@ def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
 def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], needed: Sequence[str]) -> list[str]:
     """Lines that raise unless the operands have the declared shapes; afterwards the dims in `needed` have a name."""
     lines: list[str] = []
-    source: dict[str, tuple[str, str]] = {}  # dim -> (text, operand)
+    source: dict[str, str] = {}  # dim -> the local name of its size
     ordered = sorted(inputs, key=lambda t: t.name in optional)
     compared = [d.name for t in inputs for d in t.shape if isinstance(d, Dim)]
     for t in ordered:
@@ -149,11 +155,11 @@ def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], need
             if isinstance(item, Dim):
                 text = extent(t.name, t.shape, position)
                 if item.name in source:
-                    own += _same_size(op, t, item.name, text, source[item.name][0])
+                    own += _same_size(op, t, item.name, text, source[item.name])
                 elif compared.count(item.name) > 1 or item.name in needed:
-                    own.append(f"{item.name} = {text}")
+                    own.append(f"{local(item.name)} = {text}")
                     if t.name not in optional:
-                        source[item.name] = (item.name, t.name)
+                        source[item.name] = local(item.name)
             elif isinstance(item, Lit):
                 own += _same_size(op, t, str(item.value), extent(t.name, t.shape, position), str(item.value))
         if t.name in optional and own:
@@ -163,13 +169,15 @@ def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], need
 
 
 def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[str]:
-    error = f"size_error({quoted(op)}, {quoted(t.name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
+    error = (
+        f"size_error({quoted(op)}, {quoted(t.name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
+    )
     return [f"if {text} != {expected}:", f"    raise {error}"]
 
 
 def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> list[str]:
     batched = [t for t in inputs if BATCH in t.shape]
-    if len(batched) < 2:  # noqa: PLR2004
+    if len(batched) < 2:
         return []
     always = [f"{t.name}={batch_of(t.name, t.shape)}" for t in batched if t.name not in optional]
     lines = [f"batch_shape({', '.join((quoted(op), *always))})"] if len(always) > 1 else []

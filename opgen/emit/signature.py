@@ -120,10 +120,14 @@ def schema_default(a: Argument) -> str:
 def forward_schema(operator: Operator, results: int) -> tuple[str, tuple[str, ...]]:
     """The schema of the op, and the defaults of its trailing arguments as Python literals."""
     optional = operator.optional
-    entries = [(f"Tensor? {t.name}" if t.name in optional else f"Tensor {t.name}", "None" if t.name in optional else "")
-               for t in operator.inputs]
+    entries = [
+        (f"Tensor? {t.name}" if t.name in optional else f"Tensor {t.name}", "None" if t.name in optional else "")
+        for t in operator.inputs
+    ]
     entries += [(schema_param(a), schema_default(a)) for a in operator.params]
-    literals = ["None" if t.name in optional else "" for t in operator.inputs] + [default_text(a) for a in operator.params]
+    literals = ["None" if t.name in optional else "" for t in operator.inputs] + [
+        default_text(a) for a in operator.params
+    ]
     start = len(entries)
     while start and entries[start - 1][1]:
         start -= 1

@@ -25,7 +25,7 @@ def _environment() -> Environment:
     return Environment(
         loader=FileSystemLoader(root(), encoding="utf-8"),
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 (source code, not markup)
+        autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

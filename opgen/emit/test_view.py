@@ -16,7 +16,7 @@ from opgen.ir.program import Kind, Operator, Program
 from opgen.spec.model import OpSpec
 
 WIDTH = 120
-_ITEM_INDENT = 16
+_ARGUMENT_INDENT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,7 @@ class CaseView:
     name: str
     inputs: tuple[str, ...]
     params: tuple[str, ...]
-    expected: tuple[str, ...]
-    gradients: tuple[str, ...]
+    results: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def test_view(
 ) -> TestView:
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
     cases = tuple(_case(c) for c in sample_cases(spec, operator, backwards))
-    text = "\n".join(line for c in cases for line in (*c.inputs, *c.expected, *c.gradients))
+    text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
     helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
@@ -103,7 +102,8 @@ def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_cal
     if spec.inplace:
         lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(str(spec.inplace))}"]
     if module_call:
-        lines += [f"make_module = staticmethod(lambda: {module_call})"]
+        make = module_call.removesuffix("()") if module_call.endswith("()") else f"lambda: {module_call}"
+        lines += [f"make_module = staticmethod({make})"]
     return tuple(lines)
 
 
@@ -121,8 +121,9 @@ def _case(c: SampleCase) -> CaseView:
         name=quoted(c.name),
         inputs=tuple(f"{quoted(n)}: {'None' if s is None else _sample(s)}," for n, s in c.inputs),
         params=tuple(f"{quoted(n)}: {literal(v)}," for n, v in c.params),
-        expected=tuple(_numbers(a) for a in c.expected),
-        gradients=tuple(_numbers(a) for a in c.gradients),
+        results=tuple(
+            _results(name, arrays) for name, arrays in (("expected", c.expected), ("gradients", c.gradients)) if arrays
+        ),
     )
 
 
@@ -155,13 +156,22 @@ def literal(value: object) -> str:
             return repr(value)
 
 
-def _numbers(a: Array) -> str:
-    """The flat values as a list: on one line where it fits, else one number a line."""
-    items = [_number(v) for v in a.data]
-    line = f"[{', '.join(items)}],"
-    if len(line) + _ITEM_INDENT <= WIDTH:
+def _results(name: str, arrays: tuple[Array, ...]) -> str:
+    """`expected=([…],),`: a tuple of flat lists, on one line where there is one list and it fits."""
+    lists = [[_number(v) for v in a.data] for a in arrays]
+    line = f"{name}=([{', '.join(lists[0])}],),"
+    if len(lists) == 1 and len(line) + _ARGUMENT_INDENT <= WIDTH:
         return line
-    return "\n".join(["[", *(f"    {item}," for item in items), "],"])
+    blocks = [block for items in lists for block in _numbers(items)]
+    return "\n".join([f"{name}=(", *(f"    {b}" for b in blocks), "),"])
+
+
+def _numbers(items: list[str]) -> list[str]:
+    """The lines of a list: one where it fits, else a number each."""
+    line = f"[{', '.join(items)}],"
+    if len(line) + _ARGUMENT_INDENT + 4 <= WIDTH:
+        return [line]
+    return ["[", *(f"    {item}," for item in items), "],"]
 
 
 def _number(v: Value) -> str:

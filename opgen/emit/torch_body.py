@@ -1,8 +1,8 @@
 """The body of a statement as one torch expression over the statement's loops, and accesses as the tensors they read.
 
-In goes a scalar body and the space it is computed in (its loops, in order); out comes a `Value`: code whose dims line up
-with the space from the right, and which of the loops it really varies along. Accesses with a plain index at every axis
-are renamed dims; others pick positions (`take`, `pick`).
+In goes a scalar body and the space it is computed in (its loops, in order); out comes a `Value`: code whose dims line
+up with the space from the right, and which of the loops it really varies along. Accesses with a plain index at every
+axis are renamed dims; others pick positions (`take`, `pick`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.printer import Leaf, Printer, Text
-from opgen.emit.torch_dialect import ATOM, dialect
+from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Value, aligned, permuted
 from opgen.ir.program import Axis, Kind, Loop
@@ -38,7 +38,7 @@ class Body:
             case Index(name):
                 axis = next(a for a in self.space if isinstance(a, Axis) and a.name == name)
                 self.seen[axis] = None
-                return aligned(_arange(self.scope, axis), self.space).text
+                return aligned(Value(Text(self.scope.positions(axis), ATOM, Kind.INT), (axis,)), self.space).text
             case _:
                 return self.scope.named(leaf)
 
@@ -49,13 +49,7 @@ class Body:
 
     def printer(self) -> Printer:
         functions = {f.name: f for f in self.scope.program.functions}
-        return Printer(dialect(self.scope.casts()), self.leaf, self.cast, functions)
-
-
-def _arange(scope: Scope, axis: Axis) -> Value:
-    tensors = scope.program.inputs
-    device = f", device={tensors[0].name}.device" if tensors else ""
-    return Value(Text(f"torch.arange({scope.number(axis.extent).text}{device})", ATOM, Kind.INT), (axis,))
+        return Printer(self.scope.dialect(), self.leaf, self.cast, functions)
 
 
 def body_value(scope: Scope, e: Scalar, space: Space) -> Value:
@@ -112,6 +106,7 @@ def expanded(scope: Scope, v: Value, space: Space) -> Value:
 
 def access(scope: Scope, r: Read, space: Space) -> Value:
     """The tensor that an access reads, over the loops it varies along."""
+    assert r.fill is None, f"no torch code for a padded access of {r.tensor}"
     stored = scope.tensor(r.tensor)
     at = tuple(r.at[i] for i in stored.axes)
     plain = tuple(p for p in at if isinstance(p, Index | Batch))
@@ -182,7 +177,7 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     """Computed positions: rows taken where the position shares no loop with the axes left, else picked one by one."""
     computed = [i for i, p in enumerate(g.places) if p.computed]
     others = tuple(_loop(p.at, space) for p in g.places if not p.computed)
-    index = packed(scope, linear([(g.places[i].at, g.places[i].extent) for i in computed]), space)
+    index = packed(scope, row_major([(g.places[i].at, g.places[i].extent) for i in computed]), space)
     index = permuted(index, _sorted(index.loops, space))
     if index.text.number:
         index = Value(Text(f"torch.tensor({index.text.text})", ATOM, Kind.INT), ())
@@ -196,7 +191,8 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
         return Value(text, (*index.loops, *others), batch)
     table = joined(permuted(table, (*others, *picked)), len(computed), front=False)
     result = tuple(loop for loop in space if loop in others or loop in index.loops)
-    rows = aligned(permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0])), (*result, picked[0]))
+    rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
+    rows = aligned(rows, (*result, picked[0]))
     index = aligned(index, result)
     return Value(Text(f"pick({rows.text.text}, {index.text.text})", ATOM, g.text.kind), result, batch)
 
@@ -216,11 +212,12 @@ def joined(v: Value, count: int, *, front: bool) -> Value:
     return v.method(f"flatten(0, {count - 1})" if front else f"flatten({-count})")
 
 
-def linear(places: list[tuple[Position, Scalar | Batch]]) -> Scalar:
+def row_major(places: list[tuple[Position, Scalar | Batch]]) -> Scalar:
     """Several positions, each with the extent of its axis, as one position in those axes joined, row-major."""
     position: Scalar | None = None
     for here, extent in places:
-        assert not isinstance(here, Batch) and not isinstance(extent, Batch)
+        assert not isinstance(here, Batch)
+        assert not isinstance(extent, Batch)
         position = here if position is None else add(mul(position, extent), here)
     assert position is not None
     return position

@@ -1,8 +1,9 @@
 """Programs as a readable function in plain torch: what an expert would write by hand.
 
-In goes one Program per variant of an operator; out comes a `TorchFunction`: the names of its arguments and results and its
-lines, without `def` and `return`, for templates to put into a static method, a dispatcher kernel or a plain function.
-The code has no Python branch on data, takes sizes from shapes, is out of place, and works under vmap and autograd.
+In goes one Program per variant of an operator; out comes a `TorchFunction`: the names of its arguments and results
+and its lines, without `def` and `return`, for templates to put into a static method, a dispatcher kernel or a plain
+function. The code has no Python branch on data, takes sizes from shapes, is out of place, and works under vmap and
+autograd.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcas
 from opgen.emit.torch_scope import RUNTIME
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH
+
 
 @dataclass(frozen=True, slots=True)
 class TorchFunction:
@@ -52,19 +54,18 @@ def torch_function(
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
-    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs)
+    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
     switches = Switches.of([v.conditions for v, _ in programs], _tested(programs))
-    lines = merged(listings, tuple(results))
+    lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
-    text = [f"{' = '.join(start)} = None"] if start else []
-    text += _precision(programs, listings) if frame.upcast else []
-    text += _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
+    body = _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
+    text = [*_nothing(start), *(_precision(programs, listings, body) if frame.upcast else ()), *body]
     returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
     tensors = _tensors(programs, operator, used)
@@ -83,13 +84,22 @@ def torch_function(
     )
 
 
-def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing]) -> list[str]:
+def _nothing(names: list[str]) -> list[str]:
+    """Results that may stay unassigned, in lines that fit."""
+    if not names:
+        return []
+    line = f"{' = '.join(names)} = None"
+    half = (len(names) + 1) // 2
+    return [line] if len(line) <= WIDTH else _nothing(names[:half]) + _nothing(names[half:])
+
+
+def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], body: list[str]) -> list[str]:
     """The dtype of the results, and the arguments in the dtype that computing is done in."""
     floats = tuple(dict.fromkeys(name for x in listings for name in x.floats))
     always = [t.name for t in programs[0][1].inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED]
     source = next((n for n in always if all(any(t.name == n for t in p.inputs) for _, p in programs)), None)
-    lines = [f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"]
-    return lines + _upcast(floats)
+    dtype = f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"
+    return [*([dtype] if "dtype" in used_names("\n".join(body)) else []), *_upcast(floats)]
 
 
 def _upcast(floats: tuple[str, ...]) -> list[str]:
@@ -143,9 +153,7 @@ def _returned(listings: Sequence[Listing], results: dict[str, str]) -> list[str]
     return [next(iter(names[r])) for r in results]
 
 
-def _tensors(
-    programs: Sequence[tuple[Variant, Program]], operator: Operator, used: tuple[str, ...]
-) -> tuple[str, ...]:
+def _tensors(programs: Sequence[tuple[Variant, Program]], operator: Operator, used: tuple[str, ...]) -> tuple[str, ...]:
     """The tensor arguments in use; an input may be there for a condition only."""
     order = (Role.COTANGENT, Role.TANGENT, Role.SAVED)
     found = [t.name for role in order for _, p in programs for t in p.inputs if t.role is role]
@@ -161,9 +169,7 @@ def _mask(operator: Operator, results: dict[str, str]) -> tuple[str, ...]:
     return (*(of for of in dict.fromkeys(results.values()) if of not in inputs), *inputs)
 
 
-def _masked(
-    lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]
-) -> list[str]:
+def _masked(lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]) -> list[str]:
     """Lines that every result needs, then those that some need, then for each result its own."""
     out: list[str] = []
     shared = [x for x in lines if len(x.results) > 1 or x.step.size]
@@ -193,5 +199,5 @@ def _guarded(
     if len(key) == len(results):
         return laid_out(lines, switches)
     tests = [f"{MASK}[{mask.index(results[r])}]" for r in key]
-    return collapsed([f"if {' or '.join(tests)}:", *(f"    {line}" for line in laid_out(lines, switches.with_some(tuple(results[r] for r in key))))])
-
+    inside = laid_out(lines, switches.with_some(tuple(results[r] for r in key)))
+    return collapsed([f"if {' or '.join(tests)}:", *(f"    {line}" for line in inside)])

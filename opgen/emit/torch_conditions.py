@@ -1,7 +1,8 @@
 """Sets of variants as Python conditions.
 
-Variants are the points of a grid: one switch per optional input or choice. In goes a set of them, out comes the shortest
-plain condition that holds exactly for it: `bias is not None`, `reduction != "none"`, and `and`/`or` of these.
+Variants are the points of a grid: one switch per optional input or choice. In goes a set of them, out comes the
+shortest plain condition that holds exactly for it: `bias is not None`, `reduction != "none"`, and `and`/`or` of
+these.
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ class Switches:
     def with_some(self, names: tuple[str, ...]) -> Switches:
         """Only the variants in which at least one of these inputs is there."""
         some = frozenset(
-            i
-            for i, v in enumerate(self.values)
-            if any(Given(name, present=False) not in v for name in names)
+            i for i, v in enumerate(self.values) if any(Given(name, present=False) not in v for name in names)
         )
         return replace(self, everything=self.everything & some)
 
@@ -74,7 +73,7 @@ def _cover(members: Members, universe: Members, switches: Switches) -> list[Memb
     for i in sorted(members):
         if i in covered:
             continue
-        box = [(c,) for c in switches.values[i]]
+        box: list[tuple[Condition, ...]] = [(c,) for c in switches.values[i]]
         for k in range(len(box)):
             for option in switches.options(universe, k):
                 if option not in box[k]:

@@ -1,8 +1,8 @@
 """Sums of products as matrix products, where the product itself need not be made.
 
-In goes a `sum` statement; out comes its value as `a @ b` where it is a matrix product of two tensors, as `torch.einsum`
-where it is a larger contraction, or nothing where multiplying and summing is just as well. Factors that do not vary along
-the summed loops are multiplied afterwards, constants too.
+In goes a `sum` statement; out comes its value as `a @ b` where it is a matrix product of two tensors, as
+`torch.einsum` where it is a larger contraction, or nothing where multiplying and summing is just as well. Factors
+that do not vary along the summed loops are multiplied afterwards, constants too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def contraction(scope: Scope, body: Scalar, kept: tuple[Loop, ...], over: tuple[
         value = _matmul(scope, operands, kept, over)
     if value is None:
         operands = [packed(scope, e, (*kept, *over)) for e in _merged(product.inner, (*kept, *over))]
-        if len(operands) < 2:  # noqa: PLR2004 (a product needs two)
+        if len(operands) < 2:
             return None
         value = _matmul(scope, operands, kept, over) or _einsum(scope, operands, kept, over)
     return _finished(scope, value, product)
@@ -94,7 +94,7 @@ def _finished(scope: Scope, value: Value, product: _Product) -> Value:
 
 
 def _matmul(scope: Scope, operands: list[Value], kept: tuple[Loop, ...], over: tuple[Loop, ...]) -> Value | None:
-    if len(operands) != 2 or len(over) != 1:  # noqa: PLR2004 (two factors)
+    if len(operands) != 2 or len(over) != 1:
         return None
     a, b = operands
     rule = _rows_product if over[0] == BATCH else _product
@@ -114,7 +114,7 @@ def _product(scope: Scope, a: Value, b: Value, r: Loop) -> Value | None:
     lead, free = tuple(x for x in a.loops if x != r), tuple(x for x in _named(b) if x != r)
     if r not in a.loops or r not in b.loops or len(free) != 1 or free[0] in lead:
         return None
-    if BATCH in b.loops and len(_named(a)) != 2 and a.loops != (r,):  # noqa: PLR2004 (a matrix)
+    if BATCH in b.loops and len(_named(a)) != 2 and a.loops != (r,):
         return None
     a = permuted(a, (*lead, r))
     b = permuted(b, (BATCH, r, free[0]) if BATCH in b.loops else (r, free[0]))

@@ -1,13 +1,14 @@
 """How scalar expressions are written in torch code: tensors and Python numbers side by side.
 
 In goes nothing but tables; out comes the `Dialect` that `opgen.emit.printer` prints with, for one function body. What
-makes torch its own language: a parameter or a size is a Python number (`math.sqrt`, `and`, `a if c else b`), an access
-is a tensor (`torch.sqrt`, `&`, `torch.where`), and a number must never change a tensor's dtype: an integer or bool
-tensor that meets a float number is converted first.
+makes torch its own language: a parameter or a size is a Python number (`math.sqrt`, `and`, `a if c else b`), an
+access is a tensor (`torch.sqrt`, `&`, `torch.where`), and a number must never change a tensor's dtype: an integer or
+bool tensor that meets a float number is converted first.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,7 +102,7 @@ Convert = Callable[[Text], Text]
 
 
 def _promoted(texts: tuple[Text, ...], kind: Kind, as_float: Convert, *, mixes: bool) -> tuple[Text, ...]:
-    """Operands such that torch computes in the float dtype. `mixes`: the operator takes an int beside a float tensor."""
+    """Operands such that torch computes in the float dtype. `mixes`: an int may stand beside a float tensor."""
     if kind is Kind.INT:
         return tuple(Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT) if _is_mask(t) else t for t in texts)
     beside = mixes and any(t.kind is Kind.FLOAT and not t.number for t in texts)
@@ -133,6 +134,9 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
     def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
         texts = tuple(p.text(a) for a in args)
         kind = result_kind(row, texts)
+        if row.orders:
+            rest = _promoted(texts[row.orders :], Kind.FLOAT, as_float, mixes=False)
+            return p.call(row, (*texts[: row.orders], *(as_tensor(t) for t in rest)))
         if kind is not Kind.INT:
             texts = _promoted(texts, Kind.FLOAT, as_float, mixes=False)
         if row.variadic:  # commutative: numbers last, joined first
@@ -148,7 +152,7 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
 
 
 # Rows whose plain spelling takes Python numbers after the first argument.
-_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp", "polygamma")
+_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp")
 
 
 def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:
@@ -174,7 +178,9 @@ def _neg(p: Printer, args: tuple[Scalar, ...]) -> Text:
         t = Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)
     operand = t.at(UNARY)
     kind = Kind.FLOAT if t.kind is Kind.FLOAT else Kind.INT
-    return Text(f"-({operand})" if operand.startswith("-") or t.level == POWER else f"-{operand}", UNARY, kind, t.number)
+    return Text(
+        f"-({operand})" if operand.startswith("-") or t.level == POWER else f"-{operand}", UNARY, kind, t.number
+    )
 
 
 def _detach(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -195,14 +201,14 @@ def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     if base.kind is not Kind.FLOAT and not base.number and (n is None or n < 0):
         base = as_float(base)
     kind = Kind.FLOAT if Kind.FLOAT in (base.kind, exponent.kind) else Kind.INT
-    sign = "**" if _simple(base) and _simple(exponent) else " ** "
-    return Text(base.at(ATOM) + sign + exponent.at(UNARY), POWER, kind, base.number and exponent.number)
+    left, right = base.at(ATOM), exponent.at(UNARY)
+    sign = "**" if _simple(left) and _simple(right.removeprefix("-")) else " ** "
+    return Text(left + sign + right, POWER, kind, base.number and exponent.number)
 
 
-def _simple(t: Text) -> bool:
-    """What formatters hug a power operator with: names, attributes and numbers, with or without a sign."""
-    text = t.text.removeprefix("-")
-    return text.replace(".", "_").isidentifier() or text.replace(".", "").isdigit()
+def _simple(text: str) -> bool:
+    """What formatters put a power operator beside without spaces: names, attributes and numbers."""
+    return text.replace(".", "_").isidentifier() or re.fullmatch(r"[\d.]+(e[-+]?\d+)?", text) is not None
 
 
 def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: Convert) -> Text:

@@ -1,8 +1,8 @@
 """The listings of all variants of an operator as the lines of one function.
 
-In goes one `Listing` per variant; out come indented lines. Lines that variants have in common stand once; the others under
-`if bias is not None:` or `if reduction == "mean":`. In a gradient function a line that only some of the results need
-stands under their entries of the mask.
+In goes one `Listing` per variant; out come indented lines. Lines that variants have in common stand once; the others
+under `if bias is not None:` or `if reduction == "mean":`. In a gradient function a line that only some of the results
+need stands under their entries of the mask.
 """
 
 from __future__ import annotations
@@ -27,19 +27,35 @@ class Line:
     results: tuple[str, ...] = ()
 
 
-def merged(listings: Sequence[Listing], results: tuple[str, ...]) -> tuple[Line, ...]:
-    """All lines, each once where variants agree, in an order that suits every variant."""
-    listings = _same_steps(_same_names(listings))
+def merged(listings: Sequence[Listing], results: tuple[str, ...], *, masked: bool) -> tuple[Line, ...]:
+    """All lines, each once where variants agree, in an order that suits every variant.
+
+    In a masked function lines are put in another order later, so that no name may stand for two values.
+    """
+    listings = _same_steps(_same_names(listings, reuse=not masked))
     lines: list[Line] = []
     for i, listing in enumerate(listings):
         needs = _needs(listing)
         own = [Line(s, frozenset((i,)), n) for s, n in zip(listing.steps, needs, strict=True)]
         lines = _woven(lines, own)
-    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(lines))
+    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(_closed(lines)))
+
+
+def _closed(lines: list[Line]) -> list[Line]:
+    """Results also need what the lines they need read, in whichever variant it is assigned."""
+    out = list(lines)
+    assigned: dict[str, list[int]] = {}
+    for i, x in enumerate(out):
+        assigned.setdefault(x.step.target, []).append(i)
+    for i in range(len(out) - 1, -1, -1):
+        for j in (j for name in used_names(out[i].step.text) for j in assigned.get(name, ())):
+            if j < i and out[j].variants & out[i].variants:
+                out[j] = replace(out[j], results=tuple(dict.fromkeys((*out[j].results, *out[i].results))))
+    return out
 
 
 def _folded(lines: list[Line]) -> list[Line]:
-    """`x = a` and `x = x.to(dtype)` in the same variants as `x = a.to(dtype)`, where `a` is a call and the line fits."""
+    """`x = a` and `x = x.to(dtype)` of the same variants as `x = a.to(dtype)`, where `a` is a call and it fits."""
     out: list[Line] = []
     for x in lines:
         last = out[-1] if out else None
@@ -50,7 +66,7 @@ def _folded(lines: list[Line]) -> list[Line]:
             and (last.variants, last.results) == (x.variants, x.results)
             and x.step.text.startswith(name)
             and not re.search(rf"(?<![\w.]){x.step.target}\b", x.step.text[len(name) :])
-            and re.fullmatch(r"[\w.]+\(.*\)", last.step.text)
+            and (last.step.text.isidentifier() or re.fullmatch(r"[\w.]+\(.*\)", last.step.text))
             and len(last.step.line) + len(x.step.text) - len(name) < WIDTH
             and _one_call(last.step.text)
         ):
@@ -107,37 +123,43 @@ def _woven(a: list[Line], b: list[Line]) -> list[Line]:
     return out
 
 
-# --- one name for one result -----------------------------------------------------------------------------------------
+# --- one name for one value ------------------------------------------------------------------------------------------
 
 
-def _same_names(listings: Sequence[Listing]) -> tuple[Listing, ...]:
+def _same_names(listings: Sequence[Listing], *, reuse: bool) -> tuple[Listing, ...]:
     """Steps renamed so that variants have more lines in common.
 
-    What one variant calls `output` another may go on computing with: it is called so there too, where the name is
-    not taken before it is assigned again.
+    A value gets the name it has in a variant before. And with `reuse`, what one variant calls `output` another may go
+    on computing with: it is called so there too, where the name is free until it is assigned again.
     """
     out = list(listings)
     kept = tuple(name for x in listings for _, name in x.returns)
-    for i, listing in enumerate(out):
-        for other in listings:
-            listing = _adopted(listing, other, kept)
-        out[i] = listing
+    for i in range(len(out)):
+        for j, other in enumerate(listings):
+            if j != i and (j < i or reuse):
+                out[i] = _adopted(out[i], out[j] if j < i else other, kept, reuse=reuse, fresh=j < i)
     return tuple(out)
 
 
-def _adopted(listing: Listing, other: Listing, kept: tuple[str, ...]) -> Listing:
-    theirs = {s.text: s.target for s in other.steps}
-    for i, s in enumerate(listing.steps):
+def _adopted(listing: Listing, other: Listing, kept: tuple[str, ...], *, reuse: bool, fresh: bool) -> Listing:
+    """The listing with names of another one: names it does not have (`fresh`), or assigns later (`reuse`)."""
+    theirs = {s.text: s.target for s in other.steps if not s.size}
+    for i in range(len(listing.steps)):
+        s = listing.steps[i]
         wanted = theirs.get(s.text, s.target)
-        if wanted != s.target and s.target not in kept and _may_rename(listing, i, wanted):
-            return _adopted(_renamed(listing, i, wanted), other, kept)
+        if wanted == s.target or s.target in kept or s.size:
+            continue
+        taken = any(wanted == t.target or wanted in used_names(t.text) for t in listing.steps)
+        once = sum(t.target == s.target for t in listing.steps) == 1
+        if (fresh and once and not taken and wanted not in kept) or (reuse and _may_reuse(listing, i, wanted)):
+            listing = _renamed(listing, i, wanted)
     return listing
 
 
-def _may_rename(listing: Listing, i: int, wanted: str) -> bool:
+def _may_reuse(listing: Listing, i: int, wanted: str) -> bool:
     """Is the step's value last used where `wanted` is first assigned, and nowhere else?"""
     old = listing.steps[i].target
-    if any(name == old for _, name in listing.returns) or any(s.target == old for s in listing.steps[i + 1 :]):
+    if any(s.target == old for s in listing.steps[i + 1 :]):
         return False
     uses = [j for j, s in enumerate(listing.steps) if old in used_names(s.text)]
     writes = [j for j, s in enumerate(listing.steps) if s.target == wanted]
@@ -253,7 +275,8 @@ def _block(lines: list[Line], universe: Members, switches: Switches, indent: str
             chain([m for m, _ in branches], universe, switches), branches, strict=True
         ):
             out.append(indent + keyword)
-            out += _block([replace(x, variants=x.variants & members) for x in inside], members, switches, indent + "    ")
+            narrowed = [replace(x, variants=x.variants & members) for x in inside]
+            out += _block(narrowed, members, switches, indent + "    ")
     return out
 
 

@@ -3,9 +3,9 @@
 In goes a valid Program, out comes an equal one:
 
 * the spec's own functions are written out;
-* `where` becomes safe: torch evaluates both branches, so in each the positions of gathers and the arguments of functions
-  with a singularity are replaced by harmless ones where the branch is not taken. Then nothing is read out of range, and
-  no NaN comes back through autograd;
+* `where` becomes safe: torch evaluates both branches, so in each the positions of gathers and the arguments of
+  functions with a singularity are replaced by harmless ones where the branch is not taken. Then nothing is read out
+  of range, and no NaN comes back through autograd;
 * what is computed more than once gets a name, and so do parts of bodies too long for a line.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Kind, Program, Scatter, Statement, names
+from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Scatter, Statement, names
 from opgen.ir.scalar import (
     BATCH,
     ONE,
@@ -137,12 +137,14 @@ class _Names:
 
     def __init__(self, p: Program) -> None:
         self.taken = dict.fromkeys((*names(p), *(d.name for d in p.dims)))
+        self.next: dict[str, int] = {}  # the number to try next, by name
 
     def fresh(self, wanted: str) -> str:
-        name, n = wanted, 2
+        name, n = wanted, self.next.get(wanted, 2)
         while name in self.taken:
             name, n = f"{wanted}_{n}", n + 1
         self.taken[name] = None
+        self.next[wanted] = n
         return name
 
 
@@ -201,9 +203,9 @@ def _hazardous(e: Scalar) -> bool:
     for n in walk(e):
         if isinstance(n, Read) and any(not isinstance(q, Batch | Index | Lit) for q in n.at):
             return True
-        if isinstance(n, Apply) and n.fn in _SAFE and not (n.fn == "pow" and _whole_power(n)):
-            if _varies(n.args[_SAFE[n.fn][0]]):
-                return True
+        singular = isinstance(n, Apply) and n.fn in _SAFE and not (n.fn == "pow" and _whole_power(n))
+        if isinstance(n, Apply) and singular and _varies(n.args[_SAFE[n.fn][0]]):
+            return True
     return False
 
 
@@ -230,48 +232,54 @@ def _read(s: Compute) -> Read:
 
 
 def shared(p: Program) -> Program:
-    """Sub-expressions that cost something and occur more than once, over the same loops, named."""
-    fresh = _Names(p)
-    while True:
-        found = _repeated(p)
-        if found is None:
-            return p
-        e, first = found
-        at = next(i for i, s in enumerate(p.statements) if s is first)
-        made = statement(fresh.fresh(_describe(e)), e, first, kind_of(p.kind_of, p, e))
-        loops = made.axes
-
-        def put(x: Scalar, e: Scalar = e, made: Compute = made) -> Scalar:
-            return substitute(x, {e: _read(made)})
-
-        after = tuple(
-            mapped(s, put) if loops_ofstatement(s, loops) else s for s in p.statements[at:]
-        )
-        p = replace(p, statements=(*p.statements[:at], made, *after))
-
-
-def loops_ofstatement(s: Statement, loops: tuple[object, ...]) -> bool:
-    """Does a statement have all these loops (by name and extent)?"""
-    return all(loop in s.loops for loop in loops)
-
-
-def _repeated(p: Program) -> tuple[Scalar, Statement] | None:
-    """The largest expression worth a name, and the first statement that has it."""
-    count: Counter[tuple[Scalar, tuple[object, ...]]] = Counter()
-    first: dict[tuple[Scalar, tuple[object, ...]], Statement] = {}
+    """Sub-expressions that cost something and stand at more than one place, over the same loops, named."""
+    found = _repeated(p)
+    if not found:
+        return p
+    fresh, held, out = _Names(p), dict[_Place, Read](), list[Statement]()
+    kinds = {**{t.name: t.kind for t in p.inputs}, **{s.target: s.kind for s in p.statements}}
     for s in p.statements:
-        for root in (s.body, *((q for q in s.at if not isinstance(q, Batch)) if isinstance(s, Scatter) else ())):
-            for e in walk(root):
-                if _cost(e):
-                    key = (e, loops_of(e, batch_leading(s.loops)))
-                    count[key] += 1
-                    first.setdefault(key, s)
-    worth = [(e, first[e, loops]) for (e, loops), n in count.items() if n > 1 and loops]
-    return max(worth, key=lambda found: _size(found[0]), default=None)
+        loops = batch_leading(s.loops)
+
+        def put(e: Scalar, s: Statement = s, loops: tuple[Loop, ...] = loops) -> Scalar:
+            place = (e, loops_of(e, loops))
+            if place in held:
+                return held[place]
+            inner = rebuild(e, put)
+            if place not in found:
+                return inner
+            made = statement(fresh.fresh(described(inner)), inner, s, kind_of(kinds.__getitem__, p, e))
+            kinds[made.target] = made.kind
+            out.append(made)
+            held[place] = _read(made)
+            return held[place]
+
+        whole = isinstance(s, Compute) and s.op is None and batch_leading(s.axes) == loops_of(s.body, loops)
+        if isinstance(s, Compute) and whole and (s.body, loops_of(s.body, loops)) not in held:
+            out.append(replace(s, body=rebuild(s.body, put)))
+            held[s.body, loops_of(s.body, loops)] = _read(s)
+        else:
+            out.append(mapped(s, put))
+    return replace(p, statements=tuple(out))
 
 
-def _size(e: Scalar) -> int:
-    return sum(1 for _ in walk(e))
+_Place = tuple[Scalar, tuple[Loop, ...]]  # an expression and the loops it varies along
+
+
+def _repeated(p: Program) -> dict[_Place, None]:
+    """Expressions worth a name that different expressions, or different places of one, have as an operand."""
+    uses: Counter[_Place] = Counter()
+    for s in p.statements:
+        loops = batch_leading(s.loops)
+        roots = (s.body, *((q for q in s.at if not isinstance(q, Batch)) if isinstance(s, Scatter) else ()))
+        stack = list(roots)
+        while stack:
+            e = stack.pop()
+            place = (e, loops_of(e, loops))
+            uses[place] += 1
+            if uses[place] == 1:
+                stack.extend(children(e))
+    return {place: None for place, n in uses.items() if n > 1 and place[1] and _cost(place[0])}
 
 
 _FREE = ("neg", "detach", "not")
@@ -289,7 +297,7 @@ def _cost(e: Scalar) -> bool:
         varying = [a for a in e.args if _varies(a)]
         return len(varying) > 1 or any(isinstance(a, Apply) and a.fn != "neg" for a in varying)
     if FUNCTIONS[e.fn].result == "bool":
-        return any(isinstance(a, Apply) for a in e.args)
+        return any(isinstance(a, Apply | Index) for a in e.args)
     return True
 
 
@@ -317,7 +325,7 @@ def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
             return Kind.FLOAT
 
 
-def _describe(e: Scalar) -> str:
+def described(e: Scalar) -> str:
     """A name that says what is in it: `exp_input`, `safe_target`, `product`."""
     tensors = tuple(dict.fromkeys(n.tensor for n in walk(e) if isinstance(n, Read)))
     match e:

@@ -1,12 +1,13 @@
 """One variant of an operator as straight-line torch code.
 
-In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names of
-its results, and what it uses. Merging the listings of all variants into one function is `opgen.emit.torch_merge`.
+In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names
+of its results, and what it uses. Merging the listings of all variants into one function is `opgen.emit.torch_merge`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
@@ -16,7 +17,7 @@ from opgen.emit.torch_prepare import mapped
 from opgen.emit.torch_reduce import reduction
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
-from opgen.emit.torch_split import largest_part, nested
+from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Program, Role, Scatter, Statement, statement_reads
@@ -30,10 +31,11 @@ Loops = tuple[Loop, ...]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What holds for all variants of a function. `results`: the outputs of the operator."""
+    """What holds for all variants of a function."""
 
     upcast: bool  # half is computed in float32
-    results: tuple[str, ...]
+    results: tuple[str, ...]  # the outputs of the operator
+    masked: bool  # a result that is not asked for may not be assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +55,23 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
     scope = Scope(p, frame.upcast, several_batches, frame.results)
-    final, last_reads = _final_names(p), _last_reads(p)
+    last_reads = _last_reads(p)
+    final = _final_names(p, last_reads, masked=frame.masked)
     made: dict[str, tuple[str, bool]] = {}
+    of_target: dict[str, list[Output]] = {}
+    for o in p.outputs:
+        of_target.setdefault(o.value, []).append(o)
     for i, s in enumerate(p.statements):
-        _emit(scope, s, final.get(s.target, s.target))
-        for o in p.outputs:
-            if o.value == s.target and last_reads.get(s.target, -1) <= i:
+        _emit(scope, s, scope.fresh(final.get(s.target, s.target)))
+        for o in of_target.get(s.target, ()):
+            if last_reads.get(s.target, -1) <= i:
                 made[o.name] = _output(scope, o)
     for o in p.outputs:
         if o.name not in made:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
     steps = _live(scope.steps, tuple(n for _, n in returns))
-    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name in scope.read)
+    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.name in scope.read)
     return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
 
 
@@ -74,23 +80,27 @@ def _last_reads(p: Program) -> dict[str, int]:
     return {r.tensor: i for i, s in enumerate(p.statements) for r in statement_reads(s)}
 
 
-def _final_names(p: Program) -> dict[str, str]:
-    """Statements that only make an output are called after it."""
+def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
+    """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
     taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in p.statements}
-    values = [o.value for o in p.outputs]
-    return {o.value: o.name for o in p.outputs if values.count(o.value) == 1 and o.name not in taken}
+    times = Counter(o.value for o in p.outputs)
+    final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
+    shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
+    return {**final, **shared}
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
 def _emit(scope: Scope, s: Statement, name: str) -> None:
+    """The lines of a statement; what is too long for one is computed in parts."""
+    s = balanced(s)
     value = _value(scope, s)
     while len(value.text.text) + len(name) + 3 > WIDTH:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))
         if part is None or (part.body == s.body and _contracted(value)):
             if isinstance(s, Scatter):
-                value = scatter(scope, s, lambda part: bound(scope, part), _free(scope, name))
+                value = scatter(scope, s, lambda part: bound(scope, part), name)
             break
         mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
         s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
@@ -126,16 +136,9 @@ def _map(scope: Scope, s: Compute) -> Value:
 
 def bound(scope: Scope, s: Compute) -> Read:
     """A statement printed now, as an access to it."""
-    s = replace(s, target=_free(scope, s.target))
+    s = replace(s, target=scope.fresh(s.target))
     _emit(scope, s, s.target)
     return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
-
-
-def _free(scope: Scope, wanted: str) -> str:
-    name, n = wanted, 2
-    while name in scope.stored or name in scope.names:
-        name, n = f"{wanted}_{n}", n + 1
-    return name
 
 
 def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
@@ -144,7 +147,7 @@ def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
     if known.isidentifier() and known in scope.names and known not in ("True", "False"):
         local = known
     else:
-        local = scope.fresh(name)
+        local = name
         scope.assign(local, known)
     scope.stored[s.target] = Stored(local, s.shape, axes, s.kind, value.batch, value.view)
 
@@ -160,7 +163,7 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     residual = _is_residual(scope.program, o)
     if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
         value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
-    if len(value.text.text) > WIDTH // 3 and value.text.text != stored.name:
+    if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
     if like is not None and like not in scope.pending:
@@ -171,10 +174,9 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
         value = value.method(f"sum_to_size({like}.shape)")
     if scope.upcast and o.kind is Kind.FLOAT and not residual:
         value = value.method("to(dtype)")
-    if value.text.text == o.name or scope.names.get(value.text.text) == o.name:
-        return value.text.text, value.view
-    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
-    scope.assign(name, value.text.text)
+    name = value.text.text.split(".")[0]
+    if value.text.text != name:
+        scope.assign(name, value.text.text)
     return name, value.view
 
 
@@ -207,12 +209,14 @@ _EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor"
 
 
 def needs_upcast(p: Program) -> bool:
-    """Is half computed in float32? Not where torch's own operators round once: one product, sum or function, an affine map."""
+    """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
     roundings = 0
     for s in p.statements:
         if s.kind is not Kind.FLOAT:
             continue
         if isinstance(s, Scatter):
+            return True
+        if isinstance(s, Compute) and s.op not in (None, "sum", "max", "min"):
             return True
         product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
         roundings += max(0, _roundings(s.body) - 1) if product else _roundings(s.body)
@@ -222,9 +226,9 @@ def needs_upcast(p: Program) -> bool:
 def _roundings(e: Scalar) -> int:
     total = 0
     for n in walk(e):
-        if isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT:
-            if any(isinstance(m, Read) for m in walk(n)):
-                total += max(1, len(n.args) - 1)
+        rounds = isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT
+        if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
+            total += max(1, len(n.args) - 1)
     return total
 
 

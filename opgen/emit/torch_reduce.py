@@ -1,7 +1,7 @@
 """Reductions and index operators in torch code.
 
-In goes a `Compute` with an operator; out comes the value of its target. The batch dims, of unknown number, are reduced by
-flattening them into rows first (`as_rows`), so batch rank 0 needs no case of its own.
+In goes a `Compute` with an operator; out comes the value of its target. The batch dims, of unknown number, are
+reduced by flattening them into rows first (`as_rows`), so batch rank 0 needs no case of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _function(name: str) -> Callable[[Text, str], str]:
 
 _REDUCED: dict[str, Callable[[Text, str], str]] = {
     "sum": _method("sum"),
-    "prod": _function("product"),
+    "prod": _function("prod"),
     "mean": _method("mean"),
     "max": _function("amax"),
     "min": _function("amin"),

@@ -1,7 +1,8 @@
 """Scatters in torch code, out of place, so that autograd and vmap go through them.
 
-In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis; rows
-are added at positions that share no loop with the other axes (`add_at`), single elements at others (`add_along`).
+In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis;
+rows are added at positions that share no loop with the other axes (`add_at`), single elements at others
+(`add_along`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
-from opgen.emit.torch_body import as_kind, body_value, expanded, joined, linear, placeholder
+from opgen.emit.torch_body import as_kind, body_value, expanded, joined, placeholder, row_major
 from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
@@ -43,7 +44,7 @@ class _Layout:
 def _layout(s: Scatter, computed: tuple[int, ...]) -> _Layout:
     space = batch_leading(s.loops)
     axes = tuple(placeholder(i) if i in computed else _loop(p, space) for i, p in enumerate(s.at))
-    position = linear([(s.at[i], s.shape[i]) for i in computed])
+    position = row_major([(s.at[i], s.shape[i]) for i in computed])
     others = batch_leading(tuple(a for i, a in enumerate(axes) if i not in computed))
     return _Layout(axes, computed, others, loops_of(position, space), position)
 

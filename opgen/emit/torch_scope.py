@@ -1,7 +1,7 @@
 """What one printed function knows while it is written: its names, tensors, sizes, dtype and batch shape, and its lines.
 
-In goes a Program (one variant); statements are printed into it by `opgen.emit.torch_body`. Sizes, the batch shape and the
-dtype become lines of their own only where something asks for them, in front of the first line that does.
+In goes a Program (one variant); statements are printed into it by `opgen.emit.torch_body`. Sizes, the batch shape and
+the dtype become lines of their own only where something asks for them, in front of the first line that does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import builtins
 import keyword
 from dataclasses import dataclass, field
 
-from opgen.emit.printer import Leaf, Printer, Text
+from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, batch_first, moved_in
 from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
@@ -28,13 +28,15 @@ RUNTIME = (
     "joint_softmax",
     "logsumexp",
     "pick",
-    "product",
+    "prod",
     "take",
     "upcast",
     "upcast_all",
     "variance",
 )
-RESERVED = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I"))
+RESERVED = frozenset(
+    (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,14 @@ class Scope:
     several_batches: bool = True  # inputs may have different batch dims
     results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
+    numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
+    tables: Dialect | None = None
 
     def __post_init__(self) -> None:
         p = self.program
@@ -79,10 +83,11 @@ class Scope:
     def fresh(self, wanted: str) -> str:
         """A local name as wanted, or the next free one like it."""
         wanted = f"{wanted}_" if wanted in RESERVED else wanted
-        name, n = wanted, 2
+        name, n = wanted, self.numbers.get(wanted, 2)
         while name in self.names:
             name, n = f"{wanted}_{n}", n + 1
         self.names[name] = wanted
+        self.numbers[wanted] = n
         return name
 
     def assign(self, name: str, text: str, *, size: bool = False) -> None:
@@ -110,6 +115,12 @@ class Scope:
                 return self.tensor(t.name).name
         return ""
 
+    def dialect(self) -> Dialect:
+        """The torch dialect in this function, made once."""
+        if self.tables is None:
+            self.tables = dialect(self.casts())
+        return self.tables
+
     def casts(self) -> Casts:
         def dtype() -> str:
             like = self.like()
@@ -128,7 +139,7 @@ class Scope:
             sizes = shape[1:-1].rstrip(",") if shape.startswith("(") and shape != "()" else shape
             return f"{like}.new_zeros({sizes})" if number.text == "0" else f"{like}.new_full({shape}, {number.text})"
         device = next((f", device={t.name}.device" for t in self.program.inputs), "")
-        dtype = f", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
+        dtype = ", dtype=torch.get_default_dtype()" if number.kind is Kind.FLOAT else ""
         return f"torch.full({shape}, {number.text}{dtype}{device})"
 
     # --- sizes ---------------------------------------------------------------------------------------------------
@@ -144,6 +155,16 @@ class Scope:
             self.sizes[dim] = self.fresh(f"size_{dim.lower()}" if dim in RESERVED else dim)
             self.assign(self.sizes[dim], text, size=True)
         return self.sizes[dim]
+
+    def positions(self, axis: Axis) -> str:
+        """The local name of `0, 1, 2, …` along an axis."""
+        extent = self.number(axis.extent).text
+        key = f"arange({extent})"
+        if key not in self.sizes:
+            device = next((f", device={t.name}.device" for t in self.program.inputs), "")
+            self.sizes[key] = self.fresh(axis.name)
+            self.assign(self.sizes[key], f"torch.arange({extent}{device})", size=True)
+        return self.sizes[key]
 
     def _size_text(self, source: DimSource) -> str:
         if source.tensor is None:
@@ -161,7 +182,7 @@ class Scope:
 
     def number(self, e: Scalar) -> Text:
         """Sizes and parameters as a Python number."""
-        return Printer(dialect(self.casts()), self.named).text(e)
+        return Printer(self.dialect(), self.named).text(e)
 
     def named(self, leaf: Leaf) -> Text:
         """A parameter or a size, as the Python number it is."""
@@ -248,4 +269,3 @@ def loops_of(e: Scalar, space: tuple[Loop, ...]) -> tuple[Loop, ...]:
             case _:
                 pass
     return tuple(loop for loop in space if loop in found)
-

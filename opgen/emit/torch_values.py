@@ -1,8 +1,9 @@
 """Tensors of a printed function and how they are laid out against the loops of a statement.
 
-Every local tensor is *batch first*: the batch dims, of unknown number, lead; named axes follow in declared order. So named
-axes are always addressed from the end, which is right for any batch rank, and under vmap. A `Value` is a piece of torch
-code together with the loops its dims stand for; `aligned` turns it into one that broadcasts against a whole space.
+Every local tensor is *batch first*: the batch dims, of unknown number, lead; named axes follow in declared order. So
+named axes are always addressed from the end, which is right for any batch rank, and under vmap. A `Value` is a piece
+of torch code together with the loops its dims stand for; `aligned` turns it into one that broadcasts against a whole
+space.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from opgen.ir.scalar import BATCH, Batch
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A local tensor. `axes`: positions in the declared shape of its dims, in order; axes it is constant along may lack.
+    """A local tensor. `axes`: which axes of the declared shape its dims are; those it is constant along may lack.
 
     `batch`: the arguments whose batch dims it has; `view`: it may share memory with an argument.
     """
@@ -84,7 +85,7 @@ def permuted(v: Value, order: tuple[Loop, ...]) -> Value:
     assert set(loops) == set(order), "only the order may differ"
     n = len(loops)
     moves = [(loops.index(loop) - n, i - n) for i, loop in enumerate(order) if loops[i] != loop]
-    if len(moves) == 2:  # noqa: PLR2004 (a swap)
+    if len(moves) == 2:
         a, b = moves[0][1], moves[1][1]
         return v.method("mT" if (a, b) == (-2, -1) else f"transpose({a}, {b})", order)
     source, target = (tuple(m[i] for m in moves) for i in (0, 1))

@@ -6,13 +6,15 @@ decisions are made here, so that a template only lays out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
+from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Variant
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
@@ -31,6 +33,7 @@ class FormulaView:
     optional: tuple[str, ...]
     results: tuple[str, ...]  # what the results stand for, in order
     mask: tuple[str, ...]
+    views: tuple[str, ...]
     helpers: tuple[str, ...]
     uses_math: bool
 
@@ -42,6 +45,8 @@ class Surface:
     spec: OpSpec
     operator: Operator
     derived: tuple[Derived, ...]
+    namespace: str = "opgen"
+    printed: dict[str, FormulaView | None] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -104,7 +109,14 @@ def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
 
 
 def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
-    """One of the derived functions; None where the operator has none."""
+    """One of the derived functions, printed once; None where the operator has none."""
+    if which not in s.printed:
+        s.printed[which] = _formula_view(s, which)
+    made = s.printed[which]
+    return None if made is None else replace(made, doc=doc)
+
+
+def _formula_view(s: Surface, which: str) -> FormulaView | None:
     if which != "forward" and not s.complete(which):
         return None
     programs = s.programs(which)
@@ -112,6 +124,10 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
         return None
     masked = which in ("backward", "second")
     f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked)
+    if which == "backward_tangent":
+        f = _without_absence_tests(s, f)
+    if which == "forward":
+        f = _without_extras(s, f)
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
     define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
@@ -119,16 +135,46 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
     return FormulaView(
         f.name,
         define,
-        doc,
+        "",
         f.lines,
         result,
         f.arguments,
         f.optional,
         tuple(results),
         f.mask,
+        f.views,
         tuple(h for h in f.helpers if _called(h, f.lines)),
         f.uses_math,
     )
+
+
+def _without_absence_tests(s: Surface, f: TorchFunction) -> TorchFunction:
+    """The function without inputs that it only asks for whether they are there: an absent one needs no gradient."""
+    lines, tensors, masked = "\n".join(f.lines), list(f.tensors), bool(f.mask_name)
+    for i, name in enumerate(s.inputs):
+        tests = re.findall(rf"\b{name} is (?:not )?None", lines)
+        if name in tensors and tests and len(tests) == len(re.findall(rf"(?<!\.)\b{name}\b", lines)):
+            lines = lines.replace(f"{name} is not None", f"{MASK}[{i}]").replace(f"{name} is None", f"not {MASK}[{i}]")
+            tensors.remove(name)
+            masked = True
+    return replace(f, lines=tuple(lines.split("\n")), tensors=tuple(tensors), mask_name=MASK if masked else "")
+
+
+def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
+    """The forward function with None for what a variant computes but does not keep."""
+    lines = list(f.lines)
+    every = frozenset(range(len(s.derived)))
+    switches = Switches.of([d.variant.conditions for d in s.derived], {})
+    for name in s.residuals:
+        kept = [any(o.name == name for o in d.forward.outputs) for d in s.derived]
+        extra = [any(t.target == name for t in d.forward.statements) for d in s.derived]
+        members = frozenset(i for i in every if extra[i] and not kept[i])
+        if members:
+            # variants that do not compute it have None already, and may be counted in
+            wide = frozenset(i for i in every if not kept[i])
+            text = min((condition(m, every, switches) for m in (members, wide)), key=len)
+            lines += [f"if {text}:", f"    {name} = None"]
+    return replace(f, lines=tuple(lines))
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:

@@ -1,14 +1,14 @@
 """The view of `function.py`: the formulas and the `torch.autograd.Function` around them, as an expert writes it.
 
-In goes a `Surface`; out comes a `FunctionView`. Only what backward reads is saved; intermediates that are saved come out
-of `forward` as extra, non-differentiable results, and are computed anew where backward itself is differentiated.
+In goes a `Surface`; out comes a `FunctionView`. Only what backward reads is saved; intermediates that are saved come
+out of `forward` as extra, non-differentiable results, and are computed anew where backward itself is differentiated.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed, imported, in_docstring, unpacked
+from opgen.emit.layout import bracketed, camel, imported, in_docstring, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
 
@@ -36,6 +36,11 @@ class FunctionView:
     jvp_lines: tuple[str, ...]
     has_jvp: bool
     has_backward: bool
+    inplace: bool
+    inplace_name: str
+    inplace_doc: str
+    inplace_forward: str
+    inplace_lines: tuple[str, ...]
 
 
 def function_view(s: Surface) -> FunctionView:
@@ -47,7 +52,9 @@ def function_view(s: Surface) -> FunctionView:
     found = tuple(f for f in (forward, backward, tangent) if f is not None)
     setup = _Setup(s, forward, backward, tangent)
     args = [*s.inputs, *s.params]
-    typed = [f"{t.name}: Tensor | None" if t.name in s.operator.optional else f"{t.name}: Tensor" for t in s.operator.inputs]
+    typed = [
+        f"{t.name}: Tensor | None" if t.name in s.operator.optional else f"{t.name}: Tensor" for t in s.operator.inputs
+    ]
     typed += [f"{a.name}: {annotation(a)}" for a in s.operator.params]
     results = len(s.outputs) + len(s.residuals)
     returns = "Tensor" if results == 1 else "tuple[Tensor, ...]"
@@ -61,7 +68,7 @@ def function_view(s: Surface) -> FunctionView:
         imports=_imports(s, found, setup),
         formulas=found,
         forward=bracketed("def forward(", typed, f") -> {returns}:", 4),
-        forward_lines=tuple(call.split("\n")),
+        forward_lines=tuple(_indented(call)),
         setup="def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:",
         setup_lines=tuple(setup.lines()),
         backward=bracketed("def backward(", ["ctx: Any", *setup.grad_arguments()], ") -> Any:", 4),
@@ -71,6 +78,11 @@ def function_view(s: Surface) -> FunctionView:
         jvp_lines=tuple(setup.jvp_lines()) if tangent else (),
         has_jvp=tangent is not None,
         has_backward=backward is not None,
+        inplace=bool(s.spec.inplace) and backward is not None,
+        inplace_name=f"{camel(s.name)}InplaceFunction",
+        inplace_doc=f"`{s.name}` that overwrites `{s.spec.inplace}`; differentiable once.",
+        inplace_forward=bracketed("def forward(", ["ctx: Any", *typed], ") -> Tensor:", 4),
+        inplace_lines=tuple(setup.inplace_lines(str(s.spec.inplace))) if s.spec.inplace and backward else (),
     )
 
 
@@ -79,7 +91,6 @@ def _imports(s: Surface, found: tuple[FormulaView, ...], setup: _Setup) -> tuple
     out = ["import math"] if any(f.uses_math for f in found) else []
     out += ["from collections.abc import Sequence"] if masked else []
     out += ["from typing import Any", "", "import torch", "from torch import Tensor"]
-    out += ["from torch.autograd.function import once_differentiable"] if s.spec.once_differentiable and s.active else []
     helpers = [h for f in found for h in f.helpers]
     runtime = setup.helpers()
     out += [""] if helpers or runtime else []
@@ -117,7 +128,7 @@ class _Setup:
         """The inputs kept for jvp."""
         if self.tangent is None:
             return ()
-        wanted = set(self.tangent.arguments) | {n for n in self.zeroed()}
+        wanted = set(self.tangent.arguments) | set(self.zeroed())
         return tuple(n for n in self.s.inputs if n in wanted)
 
     def zeroed(self) -> tuple[str, ...]:
@@ -136,7 +147,9 @@ class _Setup:
 
     def helpers(self) -> list[str]:
         many = self.backward is not None and len(self.s.active) > 1
-        return (["filled"] if many else []) + (["or_zero"] if self.zeroed() else [])
+        once = self.backward is not None and bool(self.s.spec.once_differentiable or self.s.spec.inplace)
+        found = (("filled", many), ("once_differentiable", once), ("or_zero", bool(self.zeroed())))
+        return [name for name, used in found if used]
 
     def lines(self) -> list[str]:
         s = self.s
@@ -169,7 +182,7 @@ class _Setup:
         partial = [n for n in names if n in self._sometimes()]
         if not partial:
             return f"ctx.mark_non_differentiable({', '.join(names)})"
-        return f"ctx.mark_non_differentiable(*[t for t in ({', '.join(names)},) if t is not None])"
+        return f"ctx.mark_non_differentiable(*[t for t in {tupled(names)} if t is not None])"
 
     def _sometimes(self) -> tuple[str, ...]:
         programs = self.s.programs("forward")
@@ -207,6 +220,17 @@ class _Setup:
         out += _indented(bracketed(f"{', '.join(names)} = {call}", arguments, ")", _INSIDE))
         out.append(f"return {', '.join(f'grad_{n}' if n in s.wrt else 'None' for n in order)}")
         return [line for line in out if line]
+
+    def inplace_lines(self, target: str) -> list[str]:
+        """`forward` of the variant that overwrites its input: what backward reads of it is kept as it was."""
+        kept = ", ".join(f"{n}.clone()" if n == target else n for n in self.saved())
+        results = self.results()
+        left = ", ".join(n if n in self.saved() or i == 0 else "_" for i, n in enumerate(results))
+        out = [f"ctx.mark_dirty({target})", "ctx.set_materialize_grads(False)"]
+        out += _indented(bracketed(f"{left} = {self.forward.name}(", self.forward.arguments, ")", _INSIDE))
+        out += [f"ctx.save_for_backward({kept})"] if kept else []
+        out += [f"ctx.params = {tupled(self.params())}"] if self.params() else []
+        return [*out, f"return {target}.copy_({results[0]})"]
 
     def jvp_lines(self) -> list[str]:
         s, f = self.s, self.tangent

@@ -32,6 +32,7 @@ class ScalarFunction:
     python: str = ""  # on Python numbers ("math.sqrt({0})"); empty: only torch has it, go through a 0-dim tensor
     result: Result = "float"  # "same": kind of the arguments, promoted
     optional: int = 0
+    orders: int = 0  # leading arguments that are constant whole numbers, such as the order of a derivative
     infix: bool = False
     variadic: bool = False  # add, mul, and, or, min, max
     internal: bool = False  # made by rewrites and derivatives, no name of the spec language
@@ -195,7 +196,10 @@ _SPECIAL = (
     _row("erfcx", "x", ("2*x*erfcx(x) - 2/sqrt(pi)",), "exp(x**2)*erfc(x) without overflow"),
     _row("lgamma", "x", ("digamma(x)",), "log of the absolute value of the gamma function", (0.2, 3.0)),
     _row("digamma", "x", ("polygamma(1, x)",), "derivative of lgamma", (0.2, 3.0)),
-    _row("polygamma", "n x", ("0", "polygamma(n + 1, x)"), "n-th derivative of digamma, n a constant", (0.3, 3.0)),
+    replace(
+        _row("polygamma", "n x", ("0", "polygamma(n + 1, x)"), "n-th derivative of digamma, n a constant", (0.3, 3.0)),
+        orders=1,
+    ),
     _row("i0e", "x", ("i1e(x) - sign(x)*i0e(x)",), "exp(-abs(x))*I0(x), Bessel", avoid=(0.0,)),
     _row(
         "i1e",

@@ -44,6 +44,10 @@ TORCH_NUMBER: dict[str, str] = {
 NATIVE: dict[str, str] = {
     "int": "static_cast<int64_t>({0})",
     "detach": "({0})",
+    # `bitand` and its like are alternative tokens of C++, no names
+    "bitand": "rt::bit_and({0}, {1})",
+    "bitor": "rt::bit_or({0}, {1})",
+    "bitxor": "rt::bit_xor({0}, {1})",
 }
 
 PYTHON: dict[str, str] = {

@@ -33,7 +33,7 @@ def _special(name: str) -> Callable[..., float]:
     """A function of mpmath at double precision and some guard digits; imported at the first call."""
 
     def g(*args: Value) -> float:
-        import mpmath
+        import mpmath  # heavy, and only the oracle needs it
 
         if any(math.isnan(a) for a in args):
             return NAN
@@ -55,7 +55,8 @@ def _div(a: Value, b: Value) -> float:
 
 def _pow(a: Value, b: Value) -> Value:
     if isinstance(a, int) and isinstance(b, int) and b >= 0:
-        return int(a) ** int(b)
+        power: int = int(a) ** int(b)
+        return power
     if a == 0 and b < 0:
         return math.copysign(INF, a) if float(b).is_integer() and int(b) % 2 else INF
     if math.isnan(b) or (math.isnan(a) and b != 0):
@@ -163,7 +164,7 @@ def _log1mexp(a: Value) -> float:
 def _erfcx(a: Value) -> float:
     if math.isnan(a) or math.isinf(a):
         return NAN if math.isnan(a) else 0.0 if a > 0 else INF
-    import mpmath
+    import mpmath  # heavy, and only the oracle needs it
 
     with mpmath.workdps(40):
         x = mpmath.mpf(a)

@@ -205,9 +205,7 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
 
 
-def _functions(
-    d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag
-) -> tuple[Function, ...]:
+def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:
     """The functions with stated derivatives that the statements call, and those that these call."""
     frame = frame_of(d, state, bag)
     called: dict[str, Function] = {}

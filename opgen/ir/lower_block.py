@@ -155,9 +155,7 @@ def _component(
     return (*statements, joined)
 
 
-def _joined(
-    d: Declarations, state: Variation, s: Assign, part: _Assembly, wanted: Wanted, bag: Bag
-) -> Compute | None:
+def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wanted: Wanted, bag: Bag) -> Compute | None:
     name = s.target.name
     parts = sorted(part.components, key=lambda c: c[0])
     extent = _extent(parts, part.position, wanted)

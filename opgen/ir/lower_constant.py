@@ -134,7 +134,8 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
 def check_domains(d: Declarations, bag: Bag) -> None:
     """A domain is a comparison (or a chain of them) that the name itself stands in alone."""
     state = Variation({}, {})
-    named = [(str(x.name), x.domain) for x in (*d.inputs.values(), *d.params.values()) if x.domain is not None]
+    named = [(str(i.name), i.domain) for i in d.inputs.values() if i.domain is not None]
+    named += [(str(p.name), p.domain) for p in d.params.values() if p.domain is not None]
     for name, formula in named:
         e = parse_expression(formula, bag)
         if e is None:

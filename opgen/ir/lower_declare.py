@@ -17,8 +17,9 @@ from opgen.ir.program import Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.circles import circles
+from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
-from opgen.lang.parser import parse_expression, parse_head, parse_statements
+from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.walk import statement_names
 from opgen.spec.formula import Formula
 from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec

@@ -71,7 +71,7 @@ def expression(f: Frame, e: Expr) -> Typed:
 
 
 def _text(f: Frame, e: Text) -> Typed:
-    hint = "a choice of formula is a guard at the end of a statement: `y = … if mode == \"a\"`"
+    hint = 'a choice of formula is a guard at the end of a statement: `y = … if mode == "a"`'
     return f.error("OPG231", "a string stands only in a guard", e.span, hint)
 
 

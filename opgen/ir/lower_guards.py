@@ -51,9 +51,7 @@ def case_of(conditions: Sequence[Condition]) -> Case:
 def switches(d: Declarations, computed: frozenset[str]) -> tuple[Switch, ...]:
     """All switches in order of declaration; `computed` are the params whose default reads dims or other params."""
     tested = _tested(d)
-    found = [
-        Switch(name, ((Given(name, True),), (Given(name, False),))) for name, t in d.inputs.items() if t.optional
-    ]
+    found = [Switch(name, ((Given(name, True),), (Given(name, False),))) for name, t in d.inputs.items() if t.optional]
     for name, p in d.params.items():
         values: list[Setting] = []
         if p.choices and name in tested:
@@ -173,6 +171,7 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
     name = arg.name
     if (name in d.inputs and d.inputs[name].optional) or (name in d.params and d.params[name].null):
         return True
+    hints: tuple[str, ...]
     optional = [n for n, t in d.inputs.items() if t.optional] + [n for n, p in d.params.items() if p.null]
     if name in d.inputs:
         message, hints = f"`{name}` is not optional", (f"declare it with `{name}: {{optional: true}}`",)
@@ -216,9 +215,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     return False
 
 
-def check_cover(
-    d: Declarations, name: str, statements: Sequence[Assign], found: Sequence[Switch], bag: Bag
-) -> bool:
+def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found: Sequence[Switch], bag: Bag) -> bool:
     """The guards of one name leave no case out and never hold together."""
     guards = [s.guard for s in statements]
     named = {n.name for g in guards if g is not None for n in nodes(g) if isinstance(n, Name)}

@@ -56,7 +56,11 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     verb = "written" if site.written else "read"
     related = [Label(i.span, f"`{i.name}` runs to {text.scalar(_extent(i))}") for _, i in c.indices if i.stated]
     shown = site.span.text if not site.span.text.startswith("pad") else f"{site.tensor}[…]"
-    hints = [f"write `pad({shown})`, which drops them" if site.written else f"write `pad({shown}, fill)` with what to read outside"]
+    hints = [
+        f"write `pad({shown})`, which drops them"
+        if site.written
+        else f"write `pad({shown}, fill)` with what to read outside"
+    ]
     if isinstance(c.position, Lit):
         hints = []
     f.bag.error(
@@ -70,5 +74,3 @@ def _runs(low: Polynomial | None, high: Polynomial | None) -> str:
     first = "?" if low is None else text.scalar(low.scalar())
     end = "?" if high is None else text.scalar(high.scalar())
     return first if first == end else f"{first} to {end}"
-
-

@@ -207,7 +207,9 @@ def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tupl
         s = g.bodies.get(c.target, next(iter(g.bodies.values())))
         own = next((a for a in c.axes if isinstance(a, Axis) and a.name == along.name), None)
         if own is None or own in c.over:
-            g.error(f"this reduces a recurrence over `{along.name}`", s, "name the recurrence, and reduce it afterwards")
+            g.error(
+                f"this reduces a recurrence over `{along.name}`", s, "name the recurrence, and reduce it afterwards"
+            )
             return None
         if not same_extent(own.extent, along.extent, g.state.dims):
             g.error(f"`{along.name}` has another extent here", s)

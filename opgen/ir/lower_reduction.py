@@ -220,7 +220,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         if isinstance(b, Dots):
             if BATCH in loops or not f.scope.use_batch():
                 what = "stands twice" if BATCH in loops else "is not bound"
-                f.error("OPG216", f"`...` {what}", b.span, f"`{row.name}` keeps the batch dims, which stand on the left")
+                f.error(
+                    "OPG216", f"`...` {what}", b.span, f"`{row.name}` keeps the batch dims, which stand on the left"
+                )
                 return None
             loops.append(BATCH)
             continue
@@ -254,7 +256,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     if path and _risky(scalar):
         scalar = _under(path, scalar, body.kind, forbidden=own, batch=joint)
     names, batch = free(scalar)
-    return Pending("", _axes(f.scope, names | own, batch or joint), scalar, row.name, loops, _kind(row, body.kind), e.span)
+    return Pending(
+        "", _axes(f.scope, names | own, batch or joint), scalar, row.name, loops, _kind(row, body.kind), e.span
+    )
 
 
 # --- laziness --------------------------------------------------------------------------------------------------------

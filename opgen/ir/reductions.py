@@ -50,8 +50,13 @@ _ROWS = (
     Reduction("cumprod", "same", None, "running product", keeps_index=True, single_index=True),
     Reduction("logcumsumexp", "float", None, "running logsumexp", keeps_index=True, single_index=True),
     Reduction(
-        "argsort", "int", None, "position of the k-th smallest, stable",
-        keeps_index=True, single_index=True, differentiable=False,
+        "argsort",
+        "int",
+        None,
+        "position of the k-th smallest, stable",
+        keeps_index=True,
+        single_index=True,
+        differentiable=False,
     ),
 )
 

@@ -38,7 +38,3 @@ def retarget(s: Statement, mapping: Mapping[str, str]) -> Statement:
                 return e
 
     return map_scalars(s, lambda e: transform(e, swap)) if mapping else s
-
-
-def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
-    return tuple(a.name for a in loops if isinstance(a, Axis))

@@ -1,6 +1,6 @@
 """Scalar expressions: the bodies of statements and the positions of accesses.
 
-Frozen trees of five leaves and two inner nodes. A tensor access is a leaf whose positions are scalar expressions
+Frozen trees of five leaves and two inner nodes; a node knows its hash, since passes look nodes up all the time. A tensor access is a leaf whose positions are scalar expressions
 themselves. Function names are rows of `opgen.ir.functions`; arithmetic is in the same table (`add`, `mul`, … `where`).
 The builders at the end fold only what is exact for every operand (`x + 0`, `x * 1`, `-(-x)`, constants of exact
 arithmetic), so that what a user wrote is what gets printed.
@@ -11,8 +11,9 @@ arithmetic), so that what a user wrote is what gets printed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from operator import is_
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,16 @@ class Lit:
     """An exact literal. Decimals are fractions; printers write them back as decimals. bool is a condition."""
 
     value: int | Fraction | bool
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((type(self.value).__name__, self.value)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Lit) and self.value == other.value and type(self.value) is type(other.value)
 
     def __hash__(self) -> int:
-        return hash((type(self.value).__name__, self.value))
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,13 @@ class Read:
     tensor: str
     at: tuple[Position, ...]
     fill: Scalar | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.tensor, self.at, self.fill)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,19 @@ class Apply:
 
     fn: str
     args: tuple[Scalar, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.fn, self.args)))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        same = isinstance(other, Apply) and self._hash == other._hash
+        return same and self.fn == other.fn and self.args == other.args
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +122,31 @@ Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
 Position = Scalar | Batch
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
+_MINUS_ONE = Lit(-1)
 INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")
 NEG_INF = Apply("neg", (INF,))
 
 
 def children(e: Scalar) -> tuple[Scalar, ...]:
     """The direct scalar operands, positions of reads included, in order."""
-    match e:
-        case Apply(args=args):
-            return args
-        case Cast(arg=arg):
-            return (arg,)
-        case Read(at=at, fill=fill):
-            inner = tuple(p for p in at if not isinstance(p, Batch))
-            return inner if fill is None else (*inner, fill)
-        case _:
-            return ()
+    if isinstance(e, Apply):
+        return e.args
+    if isinstance(e, Read):
+        inner = tuple(p for p in e.at if not isinstance(p, Batch))
+        return inner if e.fill is None else (*inner, e.fill)
+    return (e.arg,) if isinstance(e, Cast) else ()
 
 
 def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """The same node with `f` applied to each direct operand."""
-    match e:
-        case Apply(fn, args):
-            new = tuple(f(a) for a in args)
-            return e if all(n is a for n, a in zip(new, args, strict=True)) else Apply(fn, new)
-        case Cast(arg):
-            return replace(e, arg=f(arg))
-        case Read(tensor, at, fill):
-            at = tuple(p if isinstance(p, Batch) else f(p) for p in at)
-            return Read(tensor, at, None if fill is None else f(fill))
-        case _:
-            return e
+    if isinstance(e, Apply):
+        new = tuple(map(f, e.args))
+        return e if all(map(is_, new, e.args)) else Apply(e.fn, new)
+    if isinstance(e, Read):
+        at = tuple(p if isinstance(p, Batch) else f(p) for p in e.at)
+        fill = None if e.fill is None else f(e.fill)
+        return e if fill is e.fill and all(map(is_, at, e.at)) else Read(e.tensor, at, fill)
+    return replace(e, arg=f(e.arg)) if isinstance(e, Cast) else e
 
 
 def transform(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
@@ -141,7 +160,10 @@ def walk(e: Scalar) -> Iterator[Scalar]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if isinstance(node, Apply):
+            stack.extend(node.args[::-1])
+        elif isinstance(node, Read | Cast):
+            stack.extend(children(node)[::-1])
 
 
 def reads(e: Scalar) -> tuple[Read, ...]:
@@ -178,29 +200,39 @@ def add(*terms: Scalar) -> Scalar:
 
 
 def mul(*factors: Scalar) -> Scalar:
-    """n-ary product; flattened, literals multiplied exactly (first), a literal zero wins, ones dropped, signs pulled out."""
+    """n-ary product: flattened, literals multiplied exactly and first, a zero wins, ones dropped, signs in front."""
     flat: list[Scalar] = []
     constant: int | Fraction = 1
     for factor in factors:
-        for t in factor.args if isinstance(factor, Apply) and factor.fn == "mul" else (factor,):
-            while isinstance(t, Apply) and t.fn == "neg":
-                constant, t = -constant, t.args[0]
-            if is_number(t):
+        for t in _unsigned_factors(factor):
+            if t == _MINUS_ONE:
+                constant = -constant
+            elif is_number(t):
                 assert isinstance(t, Lit)
                 constant *= t.value
-            elif isinstance(t, Apply) and t.fn == "mul":
-                flat.extend(t.args)
             else:
                 flat.append(t)
     if constant == 0:
         return ZERO
     if not flat:
         return Lit(constant)
-    sign, constant = (constant < 0 and constant == -1), constant
     if constant not in (1, -1):
         flat.insert(0, Lit(constant))
     product = flat[0] if len(flat) == 1 else Apply("mul", tuple(flat))
-    return Apply("neg", (product,)) if sign else product
+    return Apply("neg", (product,)) if constant == -1 else product
+
+
+def _unsigned_factors(e: Scalar) -> Iterator[Scalar]:
+    """The factors of a nested product, a sign as the factor -1."""
+    match e:
+        case Apply("mul", args):
+            for a in args:
+                yield from _unsigned_factors(a)
+        case Apply("neg", (a,)):
+            yield _MINUS_ONE
+            yield from _unsigned_factors(a)
+        case _:
+            yield e
 
 
 def neg(a: Scalar) -> Scalar:
@@ -218,7 +250,8 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
     if a == ZERO:
         return neg(b)
     if is_number(a) and is_number(b):
-        assert isinstance(a, Lit) and isinstance(b, Lit)
+        assert isinstance(a, Lit)
+        assert isinstance(b, Lit)
         return Lit(a.value - b.value)
     return Apply("sub", (a, b))
 

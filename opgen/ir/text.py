@@ -6,6 +6,7 @@ In goes any Program, out comes its canonical text; equal programs give equal tex
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from opgen.ir.program import Axis, Compute, Loop, Output, Program, Recurrence, Scatter, Shape, Statement, Tensor
@@ -46,7 +47,9 @@ def scalar(e: Scalar) -> str:
     return _print(e)[0]
 
 
+@lru_cache(maxsize=1 << 16)
 def _print(e: Scalar) -> tuple[str, int]:
+    """The text and how tightly its outermost operator binds; passes print what they measure again and again."""
     match e:
         case Lit(value):
             text = number(value)

@@ -101,7 +101,9 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             depth = max(depth, 0)
         elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
             bag.error(
-                "OPG201", f"a name stands directly after the number `{piece}`", f.span(start, at + 1),
+                "OPG201",
+                f"a name stands directly after the number `{piece}`",
+                f.span(start, at + 1),
                 hints=(f"write `{piece} * {_word(text, at)}`",),
             )
             tokens.append(Token(T.NUMBER, piece, span))
@@ -174,7 +176,9 @@ def number_value(token: Token, bag: Bag) -> int | Fraction:
     value_int = int(mantissa)
     if value_int >= 2**63:
         bag.error(
-            "OPG245", "this integer does not fit in 64 bits", token.span,
+            "OPG245",
+            "this integer does not fit in 64 bits",
+            token.span,
             hints=("write it as a decimal (`1e30`) if a real number is meant",),
         )
         return 1

@@ -20,7 +20,6 @@ from opgen.lang.nodes import (
     Compare,
     Dots,
     Expr,
-    FunctionHead,
     Logic,
     Name,
     Number,
@@ -135,7 +134,9 @@ class _Parser:
 
     def too_deep(self, span: Span) -> _StopError:
         return self.fail(
-            "this formula is nested too deeply", span, "OPG227",
+            "this formula is nested too deeply",
+            span,
+            "OPG227",
             "name a part of it in a statement of its own and use the name",
         )
 
@@ -201,7 +202,9 @@ class _Parser:
             inner = self.expression()
             if self.token.is_op(","):
                 raise self.fail(
-                    "a tuple is not a value of the formula language", self.token.span, "OPG201",
+                    "a tuple is not a value of the formula language",
+                    self.token.span,
+                    "OPG201",
                     "several results are several statements",
                 )
             self.expect(")", opener)
@@ -221,7 +224,9 @@ class _Parser:
                 body = self.expression()
                 if self.token.is_op(","):
                     raise self.fail(
-                        f"the body of `{token.text}[…]` is one expression", self.token.span, "OPG201",
+                        f"the body of `{token.text}[…]` is one expression",
+                        self.token.span,
+                        "OPG201",
                         "indices stand in the brackets, the expression in the parentheses",
                     )
                 end = self.expect(")", body_opener).span
@@ -256,7 +261,9 @@ class _Parser:
         if bound is not None:
             return bound
         raise self.fail(
-            "a reduction binds plain indices", item.span, "OPG246",
+            "a reduction binds plain indices",
+            item.span,
+            "OPG246",
             "write `sum[i](…)`, `sum[i < N](…)` or `sum[...](…)`",
         )
 
@@ -321,7 +328,9 @@ class _Parser:
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
-                "this line assigns nothing", self.tokens[self.at - 1].span, "OPG201",
+                "this line assigns nothing",
+                self.tokens[self.at - 1].span,
+                "OPG201",
                 "a statement is `name = expression`; an expression goes on over lines only inside open brackets",
             )
         if token.is_op("-") and self.peek().is_op("="):
@@ -377,22 +386,3 @@ def parse_expression(f: Formula, bag: Bag) -> Expr | None:
     except _StopError:
         return None
     return result if len(bag.items) == before else None
-
-
-def parse_head(f: Formula, bag: Bag) -> FunctionHead | None:
-    """The key of a local function: `name(arg, …)`."""
-    before = len(bag.items)
-    expr = parse_expression(f, bag)
-    if expr is None:
-        return None
-    if not isinstance(expr, Call) or not all(isinstance(a, Name) for a in expr.args) or not expr.args:
-        bag.error(
-            "OPG234", "a function is declared as `name(argument, …)`", expr.span,
-            hints=("for example `swish(x): x * sigmoid(x)`",),
-        )
-        return None
-    params = tuple(a.name for a in expr.args if isinstance(a, Name))
-    for i, arg in enumerate(expr.args):
-        if params[i] in params[:i]:
-            bag.error("OPG234", f"the argument `{params[i]}` stands twice", arg.span)
-    return FunctionHead(expr.name, params, expr.span) if len(bag.items) == before else None

@@ -47,7 +47,8 @@ def compile_one(source: Path, include: Sequence[Path], architecture: str, out: P
     compiler = nvcc()
     if compiler is None:
         return Compiled(source, architecture, False, "nvcc is not installed")
-    done = subprocess.run(command(compiler, source, include, architecture, out), capture_output=True, text=True)
+    line = command(compiler, source, include, architecture, out)
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     log = done.stdout + done.stderr
     usage = _USAGE.findall(log)
     registers = max((int(count) for _, count in usage), default=0)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import copysign, inf, isnan, prod
 from pathlib import Path
 
 from opgen.emit.cuda_code import cuda_plan
@@ -29,6 +29,7 @@ POISON = 0xC7
 DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "bool": 5}
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
+_OVERFLOW = {"float32": 3.4028235677973366e38, "float16": 65520.0}  # what rounds to infinity
 _FLAGS = ("-x", "c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
 
 
@@ -60,7 +61,7 @@ def compile_emulated(source: Path, include: Sequence[Path], out: Path, dtypes: S
         raise FileNotFoundError("no C++ compiler: install g++ or clang++")
     chosen = f"-DOPGEN_DTYPES={sum(1 << FLOATS.index(d) for d in dtypes)}"
     line = [found, *_FLAGS, chosen, *(f"-I{path}" for path in include), str(source), "-o", str(out)]
-    done = subprocess.run(line, capture_output=True, text=True)
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{source}: does not compile\n{done.stderr[:4000]}")
     return out
@@ -79,7 +80,8 @@ class Memory:
     @staticmethod
     def empty(dtype: str, shape: Sequence[int], spread: int = 1, margin: int = 0) -> Memory:
         """Poisoned memory; elements lie `spread` apart, behind `margin` elements."""
-        strides, step = [], spread
+        strides: list[int] = []
+        step = spread
         for size in reversed(shape):
             strides.insert(0, step)
             step *= max(size, 1)
@@ -118,13 +120,11 @@ def _encode(dtype: str, value: Value) -> Value:
             return int(value)
         case "bool":
             return bool(value)
-        case "float32" if value == value and abs(value) > 3.4028235677973366e38:
-            return float("inf") if value > 0 else float("-inf")
-        case "float16" if value == value and abs(value) >= 65520:
-            return float("inf") if value > 0 else float("-inf")
+        case "float32" | "float16" if abs(value) >= _OVERFLOW[dtype]:
+            return copysign(inf, value)
         case "bfloat16":
             (bits,) = struct.unpack("<I", struct.pack("<f", value))
-            return 0x7FC0 if value != value else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+            return 0x7FC0 if isnan(value) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
         case _:
             return float(value)
 
@@ -150,10 +150,10 @@ def rounded(dtype: str, array: Array) -> Array:
 class Emulated:
     """A plan of an operator, run by its emulated library."""
 
-    def __init__(self, library: Path, op: str, plan: KernelPlan) -> None:
+    def __init__(self, library: Path, op: str, name: str, plan: KernelPlan) -> None:
         self.library = ctypes.CDLL(str(library))
         self.plan = plan
-        self.steps = cuda_plan(op, plan).steps
+        self.steps = cuda_plan(op, name, plan).steps
 
     def run(
         self,
@@ -237,7 +237,7 @@ class _Sizes:
         for d in plan.dims:
             if d.value is not None:
                 self.dims[d.name] = int(self.value(d.value))
-            elif d.tensor in arrays:
+            elif d.tensor is not None and d.tensor in arrays:
                 shape, actual = plan.buffer(d.tensor).shape, arrays[d.tensor].shape
                 behind = any(isinstance(s, Batch) for s in shape[: d.position])
                 self.dims[d.name] = actual[d.position - len(shape)] if behind else actual[d.position]

@@ -41,11 +41,6 @@ from opgen.opt.dce import dce
 _READABLE = 24  # nodes of a body that is still folded into another
 
 
-def simplify(p: Program, keep: Collection[str] = ()) -> Program:
-    """Tidy every body, then fold trivial and single-use statements into their readers."""
-    return fold(tidy(p, keep), keep)
-
-
 def tidy(p: Program, keep: Collection[str] = ()) -> Program:
     kept = dict.fromkeys(keep)
     return replace(p, statements=tuple(s if s.target in kept else map_scalars(s, tidy_scalar) for s in p.statements))

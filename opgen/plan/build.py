@@ -11,31 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Role, Scatter, Statement
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, transform, walk
-from opgen.plan.contract import bias_of, contract, operand, split
+from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Role, Scatter, Statement, Tensor
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
+from opgen.plan.bias import fuse
+from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
+from opgen.plan.keep import kept_maps, scalars
 from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.values import resolve
-
-_CHEAP = frozenset("add sub mul neg eq ne lt le gt ge and or not where min max abs square relu detach".split())
-_DEAR = 8  # a value at least this costly is stored rather than computed once per point of a wider loop
-_DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
 
 
 def build(p: Program) -> KernelPlan:
     """Plan the kernels of a program."""
     return _Planner(p).plan()
-
-
-def _cost(e: Scalar) -> int:
-    total = 0
-    for n in walk(e):
-        if isinstance(n, Apply):
-            total += 1 if n.fn in _CHEAP else 3 if n.fn in ("div", "sqrt", "rsqrt", "reciprocal") else 8
-    return total
 
 
 class _Planner:
@@ -51,9 +41,9 @@ class _Planner:
         statements, outputs = self._distinct_outputs(statements)
         statements = expand(statements, self.names)
         statements, products, operands = self._contractions(statements)
-        statements, biases = self._biases(statements, products, {o.value for o in outputs})
         results = {o.value for o in outputs}
-        kept = self._kept(statements, results, operands)
+        statements, biases = fuse(statements, products, results, self.arguments)
+        kept = kept_maps(statements, results, operands)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         items = self._grouped(statements, kept | results, products, maps)
         return self._assemble(items, statements, outputs, maps, biases)
@@ -89,84 +79,6 @@ class _Planner:
                 operands.update(found.operands)
         return tuple(out), products, operands
 
-    def _biases(
-        self, statements: tuple[Statement, ...], products: set[str], results: set[str]
-    ) -> tuple[tuple[Statement, ...], dict[str, Read]]:
-        """Let a matrix product add the bias itself where that is all its only reader does."""
-        by_name = {s.target: s for s in statements}
-        readers: dict[str, list[Statement]] = {}
-        for s in statements:
-            for r in {r.tensor: r for e in _scalars(s) for r in walk(e) if isinstance(r, Read)}:
-                readers.setdefault(r, []).append(s)
-        biases: dict[str, Read] = {}
-        drop: dict[str, str] = {}
-        for name in [s.target for s in statements if s.target in products]:
-            product, users = by_name[name], readers.get(name, [])
-            if len(users) != 1 or name in results or not isinstance(product, Compute):
-                continue
-            bias = bias_of(users[0], product)
-            if bias is not None and bias.tensor in self.arguments and _linear(contract(product, ""), bias):
-                drop[users[0].target] = name
-                biases[users[0].target] = bias
-        out = []
-        for s in statements:
-            if s.target in drop.values():
-                continue
-            if s.target in drop:
-                product = by_name[drop[s.target]]
-                assert isinstance(product, Compute) and isinstance(s, Compute)
-                renamed = {a.name: Index(b.name) for a, b in zip(product.axes, s.axes, strict=True) if
-                           isinstance(a, Axis) and isinstance(b, Axis)}
-                body = transform(product.body, lambda e, m=renamed: m.get(e.name, e) if isinstance(e, Index) else e)
-                out.append(replace(product, target=s.target, axes=s.axes, body=body))
-                products.add(s.target)
-            else:
-                out.append(s)
-        products -= set(drop.values())
-        return tuple(out), biases
-
-    # --- choices -------------------------------------------------------------------------------------------------
-
-    def _kept(self, statements: tuple[Statement, ...], results: set[str], operands: set[str]) -> set[str]:
-        """The maps that are computed once under their own name; the others are written in place by their readers."""
-        maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
-        depth: dict[str, int] = {}
-        deep: set[str] = set()
-        for s in statements:
-            if s.target in maps:
-                own = 1 + max((depth.get(n.tensor, 0) for n in walk(maps[s.target].body) if isinstance(n, Read)), default=0)
-                depth[s.target] = 0 if own > _DEPTH else own
-                if own > _DEPTH:
-                    deep.add(s.target)
-        kept: set[str] = set()
-        spread: set[str] = set()  # maps that some reader evaluates at more points than they have
-        padded: set[str] = set()
-        read: set[str] = set()
-        for s in reversed(statements):
-            m = s.target
-            if m in maps and (
-                m in operands
-                or m in deep
-                or m in padded
-                or (m in spread and _cost(maps[m].body) >= _DEAR)
-                or (m in results and m in read and _cost(maps[m].body) >= _DEAR)
-            ):
-                kept.add(m)
-            loops = {"..." if isinstance(a, Batch) else a.name for a in s.loops} if isinstance(s, Compute) else {
-                "..." if isinstance(a, Batch) else a.name for a in s.loops
-            }
-            inherits = m in spread and m not in kept
-            for e in _scalars(s):
-                for r in (n for n in walk(e) if isinstance(n, Read) and n.tensor in maps):
-                    used = {n.name for p in r.at if not isinstance(p, Batch) for n in walk(p) if isinstance(n, Index)}
-                    used |= {"..."} if BATCH in r.at else set()
-                    read.add(r.tensor)
-                    if inherits or loops - used:
-                        spread.add(r.tensor)
-                    if r.fill is not None:
-                        padded.add(r.tensor)
-        return kept
-
     def _grouped(
         self, statements: tuple[Statement, ...], kept: set[str], products: set[str], maps: dict[str, Compute]
     ) -> list[Item]:
@@ -176,7 +88,7 @@ class _Planner:
                 continue
             found: dict[Read, None] = {}
             seen: set[Read] = set()
-            for e in _scalars(s):
+            for e in scalars(s):
                 resolve(e, maps, found, seen)
             if isinstance(s, Scatter) or s.target in products:
                 grouping.alone(s, tuple(found))
@@ -279,10 +191,7 @@ class _Planner:
         return step if bias is None else replace(step, bias=operand(bias))
 
 
-def _argument(t: object) -> Buffer:
-    from opgen.ir.program import Tensor
-
-    assert isinstance(t, Tensor)
+def _argument(t: Tensor) -> Buffer:
     match t.kind:
         case Kind.INT:
             storage = Storage.INT64
@@ -293,16 +202,6 @@ def _argument(t: object) -> Buffer:
         case _:
             assert_never(t.kind)
     return Buffer(t.name, t.shape, storage, t.role, t.role in (Role.COTANGENT, Role.TANGENT))
-
-
-def _scalars(s: Statement) -> tuple[Scalar, ...]:
-    match s:
-        case Compute():
-            return (s.body,)
-        case Scatter():
-            return (s.body, s.base, *(p for p in s.at if not isinstance(p, Batch)))
-        case _:
-            assert_never(s)
 
 
 def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statement:
@@ -322,12 +221,6 @@ def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statemen
         return replace(s, body=inline(s.body))
     at = tuple(p if isinstance(p, Batch) else inline(p) for p in s.at)
     return replace(s, body=inline(s.body), base=inline(s.base), at=at)
-
-
-def _linear(c: Contract, bias: Read) -> bool:
-    """Whether a product is rows times a matrix, so that torch's linear computes it with the bias."""
-    last = c.out.labels[-1]
-    return not c.batch and len(c.k) == 1 and (c.n == (last,) or c.m == (last,)) and len(bias.at) == 1
 
 
 def _reread(items: list[Item]) -> set[str]:

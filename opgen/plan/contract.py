@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.program import Compute, Kind, Loop, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
 from opgen.plan.expand import Names, positions
 from opgen.plan.model import Contract, Operand, label
@@ -106,15 +106,18 @@ class _Split:
     def reduce(self, groups: list[_Group]) -> bool:
         """Contract pairs until two groups are left; false where no pair makes a matrix product."""
         while len(groups) > 2:
-            pair = self._best_pair(groups)
+            pair = self._best_pair(groups) or self._outer_pair(groups)
             if pair is None:
                 return False
             i, j = pair
             kept, summed = self._result(groups, i, j)
-            a, b = self._operand(groups[i]), self._operand(groups[j])
             name = self.names.fresh(f"{self.s.target}_part")
-            self.out.append(Compute(name, kept, mul(a.body, b.body), "sum", summed, span=self.s.span))
-            self.products.append(name)
+            if summed:
+                a, b = self._operand(groups[i]), self._operand(groups[j])
+                self.out.append(Compute(name, kept, mul(a.body, b.body), "sum", summed, span=self.s.span))
+                self.products.append(name)
+            else:
+                self.out.append(Compute(name, kept, mul(groups[i].body, groups[j].body), span=self.s.span))
             rest = [g for k, g in enumerate(groups) if k not in (i, j)]
             groups = [*rest, _Group(kept, Read(name, positions(kept)))]
             groups, _ = _groups([g.body for g in groups], self.s.loops)
@@ -140,6 +143,17 @@ class _Split:
             if _is_product(groups[i], groups[j], self._result(groups, i, j)[1])
         ]
         return min(pairs, key=cost) if pairs else None
+
+    def _outer_pair(self, groups: list[_Group]) -> tuple[int, int] | None:
+        """Of three groups, the two whose plain product makes a matrix product with the third."""
+        if len(groups) != 3:
+            return None
+        for i, j in combinations(range(3), 2):
+            third = groups[3 - i - j]
+            kept, summed = self._result(groups, i, j)
+            if not summed and _is_product(_Group(kept, groups[i].body), third, self.s.over):
+                return i, j
+        return None
 
     def _operand(self, g: _Group) -> _Group:
         """A group as one access in memory: itself, or a temporary that holds the product of its factors."""
@@ -175,7 +189,8 @@ def is_plain(r: Read) -> bool:
 
 def operand(r: Read) -> Operand:
     """A plain access as an operand of a contraction."""
-    return Operand(r.tensor, tuple("..." if isinstance(p, Batch) else p.name for p in r.at if isinstance(p, Batch | Index)))
+    plain = (p for p in r.at if isinstance(p, Batch | Index))
+    return Operand(r.tensor, tuple("..." if isinstance(p, Batch) else p.name for p in plain))
 
 
 def contract(s: Compute, reason: str) -> Contract:
@@ -197,13 +212,13 @@ def contract(s: Compute, reason: str) -> Contract:
     )
 
 
-def bias_of(s: Statement, product: Compute) -> Read | None:
-    """The other term where a map only adds something over the last axis to a matrix product."""
-    if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Apply) or s.body.fn != "add":
-        return None
-    whole = Read(product.target, positions(s.axes))
-    if len(s.body.args) != 2 or whole not in s.body.args or not isinstance(s.axes[-1], Axis):
-        return None
-    other = next((t for t in s.body.args if t != whole), None)
-    fits = isinstance(other, Read) and other.at == (Index(s.axes[-1].name),) and other.fill is None
-    return other if fits and isinstance(other, Read) else None
+def linear_form(c: Contract) -> tuple[Operand, Operand] | None:
+    """Rows and matrix where torch calls the product linear: `out[m..., n] = sum[k] rows[m..., k] * matrix[n, k]`."""
+    for rows, matrix in ((c.a, c.b), (c.b, c.a)):
+        if len(matrix.labels) != 2 or len(c.k) != 1 or c.batch:
+            continue
+        n, k = matrix.labels
+        fits = rows.labels == (*c.out.labels[:-1], k) and c.out.labels[-1] == n
+        if fits and (k,) == c.k and "..." not in matrix.labels:
+            return rows, matrix
+    return None

@@ -36,12 +36,14 @@ class Names:
 
     def __init__(self, taken: tuple[str, ...]) -> None:
         self._taken = set(taken)
+        self._next: dict[str, int] = {}  # the number to try next, by wish
 
     def fresh(self, wish: str) -> str:
-        name, number = wish, 2
+        name, number = wish, self._next.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
         self._taken.add(name)
+        self._next[wish] = number
         return name
 
 

@@ -30,9 +30,7 @@ class Member:
         """The loops below the outer ones: those it is reduced over, or the further axes it is stored along."""
         if self.statement.op is not None:
             return self.statement.over
-        return tuple(
-            a for a in self.statement.axes if (a not in self.bound if isinstance(a, Batch) else a.name not in self.bound)
-        )
+        return tuple(a for a in self.statement.axes if (a if isinstance(a, Batch) else a.name) not in self.bound)
 
     bound: tuple[str | Batch, ...] = ()  # the statement's axes that are outer loops of the nest
 
@@ -75,9 +73,9 @@ class Grouping:
         self.items: list[Item] = []
 
     def place(self, s: Compute, reads: tuple[Read, ...]) -> None:
-        first = 1 + max((k for k, item in enumerate(self.items) for r in reads if r.tensor in targets(item)), default=-1)
-        producers = max(first - 1, 0)
-        for item in reversed(self.items[producers:]):
+        read = {r.tensor for r in reads}
+        producer = max((k for k, item in enumerate(self.items) if not read.isdisjoint(targets(item))), default=0)
+        for item in reversed(self.items[producer:]):
             if isinstance(item, Group):
                 member = _fit(item, s, reads)
                 if member is not None:

@@ -97,6 +97,11 @@ class Pass:
     folds: tuple[Fold, ...] = ()
     stores: tuple[Store, ...] = ()
 
+    @property
+    def named(self) -> tuple[Let | Fold, ...]:
+        """What the pass gives a name to: its lets, then its folds."""
+        return (*self.lets, *self.folds)
+
 
 class Schedule(StrEnum):
     """How a nest meets memory; a hint to the printers, the meaning does not depend on it."""

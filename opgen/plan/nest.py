@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar
 from opgen.plan.expand import Names
-from opgen.plan.group import Bindings, Group, Member, inner_names
+from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.values import Values
 
@@ -99,7 +99,8 @@ class _Builder:
 
     def _point_value(self, draft: _Draft, k: int, member: Member) -> None:
         s = member.statement
-        value = self.values.value(s.body, self._point(k), s.target)
+        wish = f"{s.target}_value" if s.target in self.around.stored else s.target
+        value = self.values.value(s.body, self._point(k), wish)
         self.values.locals[s.target] = value
         if s.target in self.around.stored:
             draft.stores.append((s.target, self._at(k, s.axes), value))
@@ -125,6 +126,10 @@ class _Builder:
         value = self.values.value(s.body, self._point(k))
         if s.op is None:
             draft.stores.append((s.target, self._at(k, s.axes), value))
+            return
+        same = next((name for name, op, v, _ in draft.folds if op == s.op and v == value), None)
+        if same is not None:
+            self.values.locals[s.target] = Read(same, ())
             return
         local = self.around.names.fresh(f"{s.target}_value" if s.target in self.around.stored else s.target)
         draft.folds.append((local, s.op, value, s.kind))

@@ -72,7 +72,8 @@ def _scalar(e: Scalar) -> str:
 
 
 def _loops(loops: tuple[Loop, ...]) -> str:
-    return "[" + ", ".join("..." if isinstance(a, Batch) else f"{a.name} < {text.scalar(a.extent)}" for a in loops) + "]"
+    shown = ("..." if isinstance(a, Batch) else f"{a.name} < {text.scalar(a.extent)}" for a in loops)
+    return f"[{', '.join(shown)}]"
 
 
 def _operand(name: str, labels: tuple[str, ...]) -> str:
@@ -90,7 +91,5 @@ def _traffic(p: KernelPlan, step: Step) -> str:
 def _elements(buffers: list[Buffer]) -> str:
     if not buffers:
         return "nothing"
-    parts = [
-        "*".join("batch" if isinstance(s, Batch) else text.scalar(s) for s in b.shape) or "1" for b in buffers
-    ]
+    parts = ["*".join("batch" if isinstance(s, Batch) else text.scalar(s) for s in b.shape) or "1" for b in buffers]
     return " + ".join(parts) + " elements"

@@ -84,8 +84,8 @@ class Values:
                 return self._read(e, point, eager=eager)
             case Apply(fn, args):
                 lazy = _lazy_arguments(fn, len(args))
-                built = Apply(fn, tuple(self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args)))
-                return self._intern(built, eager=eager, wish=wish)
+                built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
+                return self._intern(Apply(fn, tuple(built)), eager=eager, wish=wish)
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
             case _:
@@ -211,7 +211,8 @@ class Values:
         for k in range(first, last):
             n = self.nodes[k]
             if n.level == level and self.named(k):
-                n.name = self.fresh(f"{n.wish}_value" if isinstance(n.value, Read) else n.wish or "t")
+                value = isinstance(n.value, Read) and not n.wish.endswith("_value")
+                n.name = self.fresh(f"{n.wish}_value" if value else n.wish or "t")
                 out.append(Let(n.name, self.expression(n.value), n.kind))
                 self.local_kinds[n.name] = n.kind
         return tuple(out)

@@ -53,11 +53,11 @@ def loads(text: str) -> Manifest | None:
         return None
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         return None
-    version, spec, digest = raw.get("opgen"), raw.get("spec", ""), raw.get("spec_sha256", "")
+    names = _table({key: raw.get(key, "") for key in ("opgen", "spec", "spec_sha256")})
     options, files = _table(raw.get("options")), _table(raw.get("files"))
-    if not all(isinstance(n, str) for n in (version, spec, digest)) or options is None or files is None:
+    if names is None or options is None or files is None:
         return None
-    return Manifest(version, spec, digest, options, files)
+    return Manifest(names["opgen"], names["spec"], names["spec_sha256"], options, files)
 
 
 def _table(value: object) -> dict[str, str] | None:

@@ -20,6 +20,7 @@ enum OpgenStatus {
   OPGEN_BAD_DTYPE = -1,
   OPGEN_TOO_MANY_DIMS = -2,
   OPGEN_NO_WORKSPACE = -3,
+  OPGEN_BAD_INDEX = -4,
 };
 
 /* A tensor. Strides are in elements; a broadcast dimension has stride 0. */
@@ -30,6 +31,15 @@ typedef struct OpgenTensor {
   int64_t sizes[OPGEN_MAX_DIMS];
   int64_t strides[OPGEN_MAX_DIMS];
 } OpgenTensor;
+
+/* The first position out of range that a step met. */
+typedef struct OpgenBadIndex {
+  int64_t tensor; /* its number in the call, -1 while all is well */
+  int64_t axis;
+  int64_t index;
+  int64_t size;
+  int64_t nowhere; /* what kernels access instead of a tensor without elements */
+} OpgenBadIndex;
 
 /* One call of one step. Which tensor, dim and scalar stands where is written beside each generated function. */
 typedef struct OpgenCall {
@@ -42,6 +52,16 @@ typedef struct OpgenCall {
   void* workspace;     /* null or at least the bytes that the step's `_workspace` function asks for */
   int64_t workspace_bytes;
   int64_t dtype;      /* the OpgenDtype of the op's float tensors */
-  int64_t processors; /* multiprocessors of the device */
+  int64_t processors; /* multiprocessors of the device; 0: ask it */
   void* stream;
+  OpgenBadIndex* bad_index;   /* where a step that returned OPGEN_BAD_INDEX has written why */
+  OpgenBadIndex* device_room; /* the same on the device, for steps that report; null: their kernels assert instead */
 } OpgenCall;
+
+/* A compiled CUDA step, the function that tells the bytes of workspace it can use (null: none), and whether it has
+ * positions to check. */
+typedef struct OpgenCudaStep {
+  int (*run)(const OpgenCall*);
+  int64_t (*workspace)(const OpgenCall*);
+  int reports;
+} OpgenCudaStep;

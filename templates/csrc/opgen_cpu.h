@@ -16,6 +16,13 @@ constexpr int64_t grain = 16384;  // elements worth a thread
 
 #define OPGEN_FLATTEN __attribute__((flatten))
 #define OPGEN_INLINE __attribute__((always_inline)) inline
+#define OPGEN_NOINLINE __attribute__((noinline))
+
+// Stands in the table of an operator that torch computes alone.
+template <typename opmath_t>
+int no_step(const OpgenCall&, OpgenHost&) {
+  return OPGEN_OK;
+}
 
 inline int64_t batch_count(const OpgenCall& call) {
   int64_t count = 1;
@@ -23,19 +30,22 @@ inline int64_t batch_count(const OpgenCall& call) {
   return count;
 }
 
-// An argument of a call; strides along its declared positions, and along the batch of the operator.
+// An argument of a call; strides along its declared positions, and along the batch of the operator. Elements are of
+// type T, or 16-bit floats that are computed with as T.
 template <typename T>
 struct Tensor {
-  T* data;
+  void* data;
   const OpgenTensor& source;
   int64_t batch_at;
   int64_t batch_rank;
+  bool narrow;
 
   Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
-      : data(static_cast<T*>(call.tensors[number].data)),
+      : data(call.tensors[number].data),
         source(call.tensors[number]),
         batch_at(batch_at),
-        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)) {}
+        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
+        narrow(source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}
 
   int64_t stride(int64_t position) const {
     return source.strides[batch_at < 0 || position < batch_at ? position : position + batch_rank - 1];
@@ -54,6 +64,8 @@ struct Run {
   int64_t at[Accesses];
   int64_t step[Accesses];
   int64_t index[max_dims];  // of each merged dim at the first point
+
+  int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }
 };
 
 // Nested loops with the strides of every access of a kernel, neighbouring dims merged where all accesses allow.
@@ -63,6 +75,7 @@ struct Loops {
   int64_t count = 1;
   int64_t sizes[max_dims];
   int64_t steps[max_dims][Accesses];
+  int64_t next[Accesses] = {};
   bool fixed[max_dims];
   int dim_of[max_dims];  // of the n-th loop whose index is used as a number
   int numbered = 0;
@@ -79,6 +92,12 @@ struct Loops {
     }
     sizes[rank - 1] *= size;
     for (int a = 0; a < Accesses; ++a) steps[rank - 1][a] = step[a];
+  }
+  // The same with steps that were set one by one.
+  void step(int access, int64_t size) { next[access] = size; }
+  void dim(int64_t size, bool is_fixed = false) {
+    dim(size, next, is_fixed);
+    for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
   template <typename... T>
   void batch(const OpgenCall& call, T... tensors) {
@@ -187,72 +206,109 @@ OPGEN_FLATTEN inline void lanes(int64_t size, const Body& body) {
   for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
 }
 
+template <typename T>
+inline T load(const Tensor<T>& tensor, int64_t at) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
+  }
+  return static_cast<const T*>(tensor.data)[at];
+}
+template <typename T, typename V>
+inline void store(const Tensor<T>& tensor, int64_t at, V value) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) {
+      static_cast<uint16_t*>(tensor.data)[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
+      return;
+    }
+  }
+  static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
+}
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, T* to) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow)
+      return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
+  }
+  const T* from = static_cast<const T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+}
+template <typename T>
+OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return narrow(from, size, tensor.source.dtype, static_cast<uint16_t*>(tensor.data) + at, step);
+  }
+  T* to = static_cast<T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
+}
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
   const T* from;
   alignas(64) T buffer[block];
 
-  template <typename U>
-  OPGEN_INLINE Source(const Tensor<U>& tensor, int64_t at, int64_t step, int64_t size) : from(tensor.data + at) {
-    if (step == 1) return;
-    for (int64_t i = 0; i < size; ++i) buffer[i] = from[i * step];
-    from = buffer;
+  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) {
+    const bool direct = step == 1 && !tensor.narrow;
+    from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
+    if (!direct) gather(tensor, at, step, size, buffer);
   }
-  OPGEN_INLINE math_t<T> operator[](int64_t i) const { return widen(from[i]); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.
 template <typename T>
 struct Sink {
+  const Tensor<T>& tensor;
   T* to;
-  T* begin;
+  int64_t at;
   int64_t step;
   int64_t size;
+  bool direct;
   alignas(64) T buffer[block];
 
   OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
-      : to(tensor.data + at), begin(step == 1 ? to : buffer), step(step), size(size) {}
+      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !tensor.narrow) {
+    to = direct ? static_cast<T*>(tensor.data) + at : buffer;
+  }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
   OPGEN_INLINE ~Sink() {
-    if (step == 1) return;
-    for (int64_t i = 0; i < size; ++i) to[i * step] = begin[i];
+    if (!direct) scatter(tensor, at, step, size, buffer);
   }
   template <typename V>
   OPGEN_INLINE void set(int64_t i, V value) {
-    narrow(static_cast<math_t<T>>(value), &begin[i]);
+    to[i] = static_cast<T>(value);
   }
 };
 
-template <typename T, typename V>
-OPGEN_INLINE void store(const Tensor<T>& tensor, int64_t at, V value) {
-  narrow(static_cast<math_t<T>>(value), &tensor.data[at]);
-}
-template <typename T>
-OPGEN_INLINE math_t<T> load(const Tensor<T>& tensor, int64_t at) {
-  return widen(tensor.data[at]);
-}
-
 template <typename Op, typename T, typename V>
 OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
-  store(tensor, at, Op::combine(load(tensor, at), static_cast<math_t<T>>(value)));
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<T>(value)));
 }
 
 // Whether a position read from data lies inside; the first that does not is reported and read as zero.
 inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
   if (index >= 0 && index < size) return true;
   int64_t none = -1;
-  if (__atomic_compare_exchange_n(&host.bad_tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    host.bad_axis = axis;
-    host.bad_index = index;
-    host.bad_size = size;
+  if (__atomic_compare_exchange_n(&host.bad.tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    host.bad.axis = axis;
+    host.bad.index = index;
+    host.bad.size = size;
   }
   return false;
 }
+template <typename T>
+inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
+              int64_t size) {
+  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : T(0);
+}
 inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
 
-inline int status(const OpgenHost& host) { return host.bad_tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
+inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
 
 }  // namespace OPGEN_ISA
 }  // namespace rt

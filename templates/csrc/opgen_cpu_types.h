@@ -1,4 +1,4 @@
-// Element types on the CPU: 16-bit floats, their conversions, and the type each one computes in.
+// 16-bit floats on the CPU: they are stored, never computed with.
 #pragma once
 
 #include <stdint.h>
@@ -9,13 +9,6 @@
 
 namespace rt {
 inline namespace OPGEN_ISA {
-
-struct half_t {
-  uint16_t bits;
-};
-struct bfloat16_t {
-  uint16_t bits;
-};
 
 inline uint32_t bits_of(float x) {
   uint32_t bits;
@@ -28,84 +21,60 @@ inline float float_of(uint32_t bits) {
   return x;
 }
 
-inline float widen(bfloat16_t x) { return float_of(static_cast<uint32_t>(x.bits) << 16); }
-inline float widen(half_t x) {
-#if defined(__F16C__)
-  return __builtin_ia32_vcvtph2ps(__extension__(__attribute__((vector_size(16))) short){static_cast<short>(x.bits)})[0];
-#else
-  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
-  const uint32_t rest = x.bits & 0x7fffu;
-  if (rest >= 0x7c00u) return float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-  if (rest < 0x400u) return float_of(sign | bits_of(static_cast<float>(rest) * 0x1p-24f));
-  return float_of(sign | ((rest << 13) + 0x38000000u));
-#endif
+inline float from_bfloat16(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
+inline float from_half(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t rest = bits & 0x7fffu;
+  const uint32_t tiny = bits_of(static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f);
+  const uint32_t normal = (rest << 13) + 0x38000000u;
+  const uint32_t special = 0x7f800000u | (rest & 0x3ffu) << 13;
+  return float_of(sign | (rest >= 0x7c00u ? special : rest < 0x400u ? tiny : normal));
 }
 
 // Nearest, ties to even.
-inline void narrow(float x, bfloat16_t* y) {
+inline uint16_t to_bfloat16(float x) {
   const uint32_t bits = bits_of(x);
-  y->bits = static_cast<uint16_t>(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  return static_cast<uint16_t>(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
-inline void narrow(float x, half_t* y) {
+inline uint16_t to_half(float x) {
   const uint32_t bits = bits_of(x);
   const uint32_t sign = bits >> 16 & 0x8000u;
   const uint32_t rest = bits & 0x7fffffffu;
   const uint32_t tiny = bits_of(float_of(rest) + 0.5f) - 0x3f000000u;  // the unit of subnormals is 2^-24
   const uint32_t normal = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
   const uint32_t size = rest < 0x38800000u ? tiny : rest >= 0x477ff000u ? 0x7c00u : normal;
-  y->bits = static_cast<uint16_t>(sign | (rest > 0x7f800000u ? 0x7e00u : size));
+  return static_cast<uint16_t>(sign | (rest > 0x7f800000u ? 0x7e00u : size));
 }
 
-template <typename T>
-OPGEN_DEVICE T widen(T x) {
-  return x;
+inline float widened(uint16_t x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? from_half(x) : from_bfloat16(x); }
+inline uint16_t narrowed(float x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? to_half(x) : to_bfloat16(x); }
+
+inline void widen(const uint16_t* from, int64_t step, int64_t size, int64_t dtype, float* to) {
+  if (dtype == OPGEN_FLOAT16) {
+    for (int64_t i = 0; i < size; ++i) to[i] = from_half(from[i * step]);
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i] = from_bfloat16(from[i * step]);
+  }
 }
-template <typename T>
-OPGEN_DEVICE void narrow(T x, T* y) {
-  *y = x;
+inline void narrow(const float* from, int64_t size, int64_t dtype, uint16_t* to, int64_t step) {
+  if (dtype == OPGEN_FLOAT16) {
+    for (int64_t i = 0; i < size; ++i) to[i * step] = to_half(from[i]);
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i * step] = to_bfloat16(from[i]);
+  }
 }
 
-template <typename T>
-struct Math {
-  using type = T;
-};
-template <typename T>
-struct Math<const T> : Math<T> {};
-template <>
-struct Math<half_t> {
-  using type = float;
-};
-template <>
-struct Math<bfloat16_t> {
-  using type = float;
-};
-template <typename T>
-using math_t = typename Math<T>::type;
-
-// Rounds to the storage type and back.
-template <typename T>
-OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {
-  T stored;
-  narrow(x, &stored);
-  return widen(stored);
+// A value as a dtype would keep it.
+inline float rounded(int64_t dtype, float x) {
+  return dtype == OPGEN_FLOAT16 ? from_half(to_half(x)) : dtype == OPGEN_BFLOAT16 ? from_bfloat16(to_bfloat16(x)) : x;
 }
+inline double rounded(int64_t, double x) { return x; }
 
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
-// A kernel as a step: runs it for the C type of a floating dtype.
-#define OPGEN_STEP(kernel)                            \
-  [](const OpgenCall& call, OpgenHost& host) -> int { \
-    switch (call.dtype) {                             \
-      case OPGEN_FLOAT32:                             \
-        return kernel<float>(call, host);             \
-      case OPGEN_FLOAT64:                             \
-        return kernel<double>(call, host);            \
-      case OPGEN_FLOAT16:                             \
-        return kernel<rt::half_t>(call, host);        \
-      case OPGEN_BFLOAT16:                            \
-        return kernel<rt::bfloat16_t>(call, host);    \
-      default:                                        \
-        return OPGEN_BAD_DTYPE;                       \
-    }                                                 \
+// A kernel as a step: double for double, float for everything else.
+#define OPGEN_STEP(kernel)                                                                       \
+  [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
   }

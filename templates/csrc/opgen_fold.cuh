@@ -127,12 +127,6 @@ struct Block {
   }
 };
 
-// Runs f for the indices below `count` that fall to the calling thread.
-template <typename Team, typename F>
-OPGEN_DEVICE void each(int64_t count, F f) {
-  for (int64_t i = Team::rank(); i < count; i += Team::size) f(i);
-}
-
 template <typename Team, typename... Folds>
 OPGEN_DEVICE void join(Folds*... folds) {
   (Team::join(folds), ...);

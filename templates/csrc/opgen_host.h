@@ -1,62 +1,27 @@
 // The binding of generated operators to torch, on its stable ABI: checks arguments, finds sizes, allocates results,
 // runs the steps of a kernel plan and gives matrix products to torch. Generated files hold one function per plan.
+//
+// Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
+// as a torch without CUDA cannot load the second.
 #pragma once
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <cstring>
 #include <optional>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "opgen_abi.h"
+#if defined(USE_CUDA)
+#include "opgen_cuda_host.h"
+#endif
+#include "opgen_describe.h"
 #include "opgen_step.h"
 
 namespace opgen {
-
-using torch::headeronly::ScalarType;
-using torch::stable::Tensor;
-using Optional = std::optional<Tensor>;
-using Sizes = std::vector<int64_t>;
-
-template <typename... Parts>
-[[noreturn]] inline void fail(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
-}
-
-// What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool.
-enum class Element { scalar, compute, int64, boolean };
-
-// An entry of a declared shape: the batch, a named dim (by its number in the plan), or a fixed size.
-struct Entry {
-  enum { the_batch, a_dim, a_size } kind;
-  int dim = 0;
-  const char* name = "";
-  int64_t size = 0;
-};
-constexpr Entry batch{Entry::the_batch};
-constexpr Entry dim(int number, const char* name) { return {Entry::a_dim, number, name}; }
-constexpr Entry fixed(int64_t size) { return {Entry::a_size, 0, "", size}; }
-
-inline std::string shown(const int64_t* sizes, size_t count) {
-  std::ostringstream text;
-  text << "[";
-  for (size_t d = 0; d < count; ++d) text << (d > 0 ? ", " : "") << sizes[d];
-  text << "]";
-  return text.str();
-}
-inline std::string shown(const Tensor& tensor) { return shown(tensor.sizes().data(), tensor.sizes().size()); }
-
-inline ScalarType compute_type(ScalarType type) {
-  return type == ScalarType::Half || type == ScalarType::BFloat16 ? ScalarType::Float : type;
-}
-
-inline Sizes sizes_of(const Tensor& tensor) { return Sizes(tensor.sizes().begin(), tensor.sizes().end()); }
 
 template <size_t Count>
 inline Tensor dispatch(const char* op, const char* overload, std::array<StableIValue, Count> stack) {
@@ -72,19 +37,39 @@ inline Tensor expand(const Tensor& tensor, const Sizes& sizes) {
   return dispatch<3>("aten::expand", "", {boxed(tensor), boxed(sizes), boxed(false)});
 }
 
+#if defined(USE_CUDA)
+using Step = OpgenCudaStep;
+
+// `like` is any tensor of the call.
+inline int run_step(const Step& step, OpgenCall& call, const Tensor& like) { return run_on_cuda(step, call, like); }
+#else
+using Step = OpgenStep;
+
 inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t, void*), void* body) {
   torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
 }
+inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
+  OpgenHost host{threads, {-1, 0, 0, 0, 0}};
+  const int status = step(call, host);
+  *call.bad_index = host.bad;
+  return status;
+}
+#endif
 
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
-class Call {
+class __attribute__((visibility("hidden"))) Call {
  public:
-  Call(const char* op, const OpgenStep* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
+  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
 
   // An argument that must be there.
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
     if (!tensor.has_value()) fail(op_, ": ", name, " is missing");
     arguments_.push_back({name, *tensor, element, shape});
+  }
+  // An argument of the plan that this op is not given, as nothing needs it.
+  void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
+    arguments_.push_back({name, std::nullopt, element, shape});
+    arguments_.back().used = false;
   }
   // A cotangent or tangent, zero where it is missing.
   void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
@@ -108,6 +93,10 @@ class Call {
     if (size < 0) fail(op_, ": a size computed from the arguments is negative: ", size);
     dims_[dim] = size;
   }
+  // A position of an extreme is asked for, along what has this size.
+  void some(const char* reduction, const char* along, int64_t size) const {
+    if (size == 0) fail(op_, ": ", reduction, "[", along, "] has no value, as ", along, " has size 0");
+  }
   int64_t batch_count() const {
     int64_t count = 1;
     for (int64_t size : batch_) count *= size;
@@ -117,17 +106,29 @@ class Call {
   void number(int64_t value) { ints_.push_back(value); }
   void number(bool value) { ints_.push_back(value ? 1 : 0); }
 
-  // Memory for a buffer, contiguous; none where nobody wants it.
-  Tensor allocate(Element element, std::initializer_list<Entry> shape, bool wanted = true) {
-    if (!wanted) return keep(Tensor(), false);
-    const Sizes sizes = resolved(shape);
-    return keep(torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()), true);
+  template <typename T>
+  void numbers(const std::vector<T>& values, size_t count) {
+    if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
+    for (const T value : values) number(value);
   }
-  // A buffer that torch computed, and the place of one that is not wanted.
-  Tensor keep(const Tensor& tensor, bool wanted = true) {
-    tensors_.push_back(tensor);
-    described_.push_back(wanted ? description(tensor) : OpgenTensor{});
-    return tensor;
+
+  // Memory for the next buffer, contiguous; none where nobody wants it.
+  void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true) {
+    if (!wanted) return reserve(name);
+    const Sizes sizes = resolved(shape);
+    keep(name, torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
+  }
+  // The place of a buffer that torch fills, or that nobody wants.
+  void reserve(const char* name) {
+    names_.push_back(name);
+    tensors_.push_back(Tensor());
+    described_.push_back(OpgenTensor{});
+    described_.back().ndim = -1;
+  }
+  void set(const char* name, const Tensor& tensor) {
+    const int number = number_of(name);
+    tensors_[number] = tensor;
+    described_[number] = description(tensor);
   }
 
   void run(int step) {
@@ -139,36 +140,44 @@ class Call {
     call.reals = reals_.data();
     call.ints = ints_.data();
     call.dtype = dtype_of(scalar_);
-    OpgenHost host{threads, -1, 0, 0, 0};
-    const int status = steps_[step](call, host);
-    if (host.bad_tensor >= 0) {
-      fail(op_, ": index ", host.bad_index, " is out of range for axis ", host.bad_axis, " of ",
-           name_of(host.bad_tensor), ", which has size ", host.bad_size);
+    OpgenBadIndex bad{-1, 0, 0, 0, 0};
+    call.bad_index = &bad;
+    const int status = run_step(steps_[step], call, first());
+    if (status == OPGEN_BAD_INDEX) {
+      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ", names_[bad.tensor],
+           ", which has size ", bad.size);
     }
-    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with code ", status);
+    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with ", status > 0 ? "CUDA error " : "code ", status);
   }
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
-  Tensor contract(const char* equation, int a, int b, Element element) {
+  Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
     const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
     const std::vector<Tensor> operands{left, right};
     return contiguous(dispatch<3>("aten::einsum", "",
                                   {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
-  Tensor linear(int a, int b, const Optional& bias, Element element) {
+  Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
     const ScalarType type = type_of(element);
-    const Optional added = bias.has_value() ? Optional(converted(*bias, type)) : Optional();
+    const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
     return dispatch<3>("aten::linear", "",
                        {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
   }
-  const Tensor& tensor(int number) const { return tensors_[number]; }
 
-  // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast.
-  Tensor result(const Tensor& tensor, Element element) const { return converted(tensor, type_of(element)); }
-  Tensor result(const Tensor& tensor, Element element, int64_t batch_at, int like) const {
-    const Tensor& target = tensors_[like];
-    Tensor value = tensor;
+  // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
+  // was not wanted is an undefined tensor.
+  Tensor result(const char* name, Element element) const {
+    const int number = number_of(name);
+    return described_[number].ndim < 0 ? Tensor() : converted(tensors_[number], type_of(element));
+  }
+  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const {
+    const int number = number_of(name);
+    if (described_[number].ndim < 0) return Tensor();
+    const Tensor& target = tensors_[number_of(like)];
+    Tensor value = tensors_[number];
     if (sizes_of(value) != sizes_of(target)) {
       const int64_t missing = value.dim() - target.dim();
       Sizes over;
@@ -183,11 +192,12 @@ class Call {
   }
 
  private:
-  struct Argument {
+  struct __attribute__((visibility("hidden"))) Argument {
     const char* name;
     Optional tensor;
     Element element;
     std::vector<Entry> shape;
+    bool used = true;
   };
 
   static int64_t dtype_of(ScalarType type) {
@@ -237,10 +247,6 @@ class Call {
     }
     fail(op_, ": no tensor was given");
   }
-  const char* name_of(int64_t number) const {
-    return number < static_cast<int64_t>(arguments_.size()) ? arguments_[number].name : "a result";
-  }
-
   void find_type() {
     const Argument* owner = nullptr;
     for (const Argument& a : arguments_) {
@@ -305,12 +311,24 @@ class Call {
     }
   }
 
+  int number_of(const char* name) const {
+    int number = 0;
+    while (std::strcmp(names_[number], name) != 0) ++number;
+    return number;
+  }
+  void keep(const char* name, const Tensor& tensor) {
+    names_.push_back(name);
+    tensors_.push_back(tensor);
+    described_.push_back(description(tensor));
+  }
   void add(Argument& a) {
-    if (a.tensor.has_value()) {
-      keep(a.element == Element::compute ? converted(*a.tensor, compute_type(scalar_)) : *a.tensor);
+    if (!a.used) {
+      reserve(a.name);
+    } else if (a.tensor.has_value()) {
+      keep(a.name, *a.tensor);
     } else {
       const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
-      keep(expand(zero, resolved(a.shape)));
+      keep(a.name, expand(zero, resolved(a.shape)));
     }
   }
   template <typename Shape>
@@ -354,13 +372,14 @@ class Call {
   }
 
   const char* op_;
-  const OpgenStep* steps_;
+  const Step* steps_;
   Sizes dims_;
   std::vector<const char*> owners_;
   Sizes batch_;
   std::vector<double> reals_;
   std::vector<int64_t> ints_;
   std::vector<Argument> arguments_;
+  std::vector<const char*> names_;
   std::vector<Tensor> tensors_;
   std::vector<OpgenTensor> described_;
   ScalarType scalar_ = ScalarType::Float;

@@ -18,6 +18,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "opgen_abi.h"
+
 #define OPGEN_DEVICE __device__ __forceinline__
 #define OPGEN_BOTH __host__ __device__ __forceinline__
 
@@ -85,37 +87,47 @@ OPGEN_DEVICE bool isfinite(T x) {
   return x - x == T(0);
 }
 
-// A position read from an integer tensor: reports and stops where it lies outside.
-OPGEN_DEVICE int64_t checked(int64_t index, int64_t size) {
-  if (index < 0 || index >= size) __assert_fail("0 <= index && index < size", __FILE__, __LINE__, "opgen");
-  return index;
+// A computed position along an axis of a tensor. The first that lies outside is reported, and any such is taken as 0;
+// without room for a report it is an assertion.
+OPGEN_DEVICE int64_t checked(int64_t index, int64_t size, OpgenBadIndex* bad, int tensor, int axis) {
+  if (index >= 0 && index < size) return index;
+  if (bad == nullptr) __assert_fail("0 <= index && index < size", __FILE__, __LINE__, "opgen");
+  using Word = unsigned long long;
+  const Word none = ~Word{0};
+  if (atomicCAS(reinterpret_cast<Word*>(&bad->tensor), none, static_cast<Word>(tensor)) == none) {
+    bad->axis = axis;
+    bad->index = index;
+    bad->size = size;
+  }
+  return 0;
 }
 
 // --- Trigonometry
 // -----------------------------------------------------------------------------------------------------
 
-// 2 / pi in binary, 64 bits a word.
-__constant__ uint64_t two_over_pi[20] = {
-    0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u, 0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u,
-    0x06492eea09d1921cu, 0xfe1deb1cb129a73eu, 0xe88235f52ebb4484u, 0xe99c7026b45f7e41u, 0x3991d639835339f4u,
-    0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u, 0x4f463f669e5fea2du,
-    0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu, 0xf0cfbc209af4361du,
+// 1 / (2 pi) in binary, 64 bits a word.
+__constant__ uint64_t one_over_two_pi[20] = {
+    0x28be60db9391054au, 0x7f09d5f47d4d3770u, 0x36d8a5664f10e410u, 0x7f9458eaf7aef158u, 0x6dc91b8e909374b8u,
+    0x01924bba82746487u, 0x3f877ac72c4a69cfu, 0xba208d7d4baed121u, 0x3a671c09ad17df90u, 0x4e64758e60d4ce7du,
+    0x272117e2ef7e4a0eu, 0xc7fe25fff7816603u, 0xfbcbc462d6829b47u, 0xdb4d9fb3c9f2c26du, 0xd3d18fd9a797fa8bu,
+    0x5d49eeb1faf97c5eu, 0xcf41ce7de294a4bau, 0x9afed7ec47e35742u, 0x1580cc11bf1edaeau, 0xfc33ef0826bd0d87u,
 };
 
-// A huge x modulo pi/2 (Payne and Hanek): multiplies the mantissa by just those 192 bits of 2/pi that matter.
+// A huge x modulo pi/2 (Payne and Hanek): multiplies the mantissa by just those 192 bits of
+// 1/(2 pi) that matter. The first two bits of the fraction count quarter turns.
 OPGEN_DEVICE double reduce_huge_angle(double x, int* quadrant) {
   const auto bits = static_cast<uint64_t>(__double_as_longlong(x));
   const uint64_t mantissa = (bits << 11) | 0x8000000000000000u;
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1022;
   const int word = exponent >> 6;
   const int shift = exponent & 63;
-  uint64_t high = word > 0 ? two_over_pi[word - 1] : 0;
-  uint64_t middle = two_over_pi[word];
-  uint64_t low = two_over_pi[word + 1];
+  uint64_t high = word > 0 ? one_over_two_pi[word - 1] : 0;
+  uint64_t middle = one_over_two_pi[word];
+  uint64_t low = one_over_two_pi[word + 1];
   if (shift > 0) {
     high = (high << shift) | (middle >> (64 - shift));
     middle = (middle << shift) | (low >> (64 - shift));
-    low = (low << shift) | (two_over_pi[word + 2] >> (64 - shift));
+    low = (low << shift) | (one_over_two_pi[word + 2] >> (64 - shift));
   }
   uint64_t tail = mantissa * middle;
   uint64_t head = mantissa * high + __umul64hi(mantissa, middle);

@@ -7,11 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef OPGEN_ISA
-#define OPGEN_ISA baseline
-#endif
-
-#define OPGEN_DEVICE static inline
+#include "opgen_exp.h"
 
 // A function that the C library has for both types, as an overload set.
 #define OPGEN_LIBRARY(name, single, dual)                  \
@@ -36,11 +32,8 @@ OPGEN_DEVICE T nan() {
 }
 
 OPGEN_LIBRARY(exp2, exp2f, exp2)
-OPGEN_LIBRARY(expm1, expm1f, expm1)
-OPGEN_LIBRARY(log, logf, log)
 OPGEN_LIBRARY(log2, log2f, log2)
 OPGEN_LIBRARY(log10, log10f, log10)
-OPGEN_LIBRARY(log1p, log1pf, log1p)
 OPGEN_LIBRARY(sqrt, sqrtf, sqrt)
 OPGEN_LIBRARY(cbrt, cbrtf, cbrt)
 OPGEN_LIBRARY(floor, floorf, floor)
@@ -52,7 +45,6 @@ OPGEN_LIBRARY(acos, acosf, acos)
 OPGEN_LIBRARY(atan, atanf, atan)
 OPGEN_LIBRARY(sinh, sinhf, sinh)
 OPGEN_LIBRARY(cosh, coshf, cosh)
-OPGEN_LIBRARY(tanh, tanhf, tanh)
 OPGEN_LIBRARY(asinh, asinhf, asinh)
 OPGEN_LIBRARY(acosh, acoshf, acosh)
 OPGEN_LIBRARY(atanh, atanhf, atanh)
@@ -84,73 +76,7 @@ OPGEN_DEVICE bool isfinite(T x) {
   return x - x == T(0);
 }
 
-// --- Exponential
-// ------------------------------------------------------------------------------------------------------
-
-// 2^n r with n the nearest whole number to x / log 2: a polynomial for r, n put into the exponent in two steps so that
-// neither overflow nor a subnormal result comes too early. Adding `magic` rounds and leaves n in the low bits.
-OPGEN_DEVICE float power_of_two(int32_t n) {
-  const int32_t bits = (n + 127) << 23;
-  float x;
-  memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-OPGEN_DEVICE double power_of_two(int64_t n) {
-  const int64_t bits = (n + 1023) << 52;
-  double x;
-  memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-OPGEN_DEVICE float exp(float x) {
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
-  const float magic = 12582912.0f;
-  const float shifted = x * 1.44269504088896341f + magic;
-  const float turns = shifted - magic;
-  int32_t n;
-  memcpy(&n, &shifted, sizeof(n));
-  n -= 0x4b400000;
-  const float r = (x - turns * 0.693359375f) - turns * -2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * (r * r) + r + 1.0f;
-  return p * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
-}
-OPGEN_DEVICE double exp(double x) {
-  x = x > 710.0 ? 710.0 : x;
-  x = x < -746.0 ? -746.0 : x;
-  const double magic = 6755399441055744.0;
-  const double shifted = x * 1.44269504088896340736 + magic;
-  const double turns = shifted - magic;
-  int64_t n;
-  memcpy(&n, &shifted, sizeof(n));
-  n -= 0x4338000000000000;
-  const double r = (x - turns * 6.93147180369123816490e-01) - turns * 1.90821492927058770002e-10;
-  double p = 1.0 / 6227020800;
-  p = p * r + 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * (r * r) + r + 1.0;
-  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
-  return p * power_of_two(half) * power_of_two(n - half);
-}
-OPGEN_DEVICE float rsqrt(float x) { return 1.0f / ::sqrtf(x); }
-OPGEN_DEVICE double rsqrt(double x) { return 1.0 / ::sqrt(x); }
-
-// --- Trigonometry
-// -----------------------------------------------------------------------------------------------------
+// --- Trigonometry ----------------------------------------------------------------------------------------------------
 
 OPGEN_LIBRARY(sin, sinf, sin)
 OPGEN_LIBRARY(cos, cosf, cos)
@@ -161,8 +87,7 @@ OPGEN_DEVICE T sinc(T x) {
   return x == T(0) ? T(1) : sin(T(pi) * x) / (T(pi) * x);
 }
 
-// --- Error function
-// ---------------------------------------------------------------------------------------------------
+// --- Error function --------------------------------------------------------------------------------------------------
 
 // exp(x*x) erfc(x): the product where it neither overflows nor cancels, the asymptotic series beyond.
 OPGEN_DEVICE double erfcx(double x) {
@@ -191,8 +116,7 @@ OPGEN_DEVICE double erfinv(double x) {
 }
 OPGEN_DEVICE float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
 
-// --- Elementary
-// -------------------------------------------------------------------------------------------------------
+// --- Elementary ------------------------------------------------------------------------------------------------------
 
 template <typename T>
 OPGEN_DEVICE T square(T x) {
@@ -287,8 +211,7 @@ OPGEN_DEVICE int64_t bit_and(int64_t x, int64_t y) { return x & y; }
 OPGEN_DEVICE int64_t bit_or(int64_t x, int64_t y) { return x | y; }
 OPGEN_DEVICE int64_t bit_xor(int64_t x, int64_t y) { return x ^ y; }
 
-// --- Stable combinations
-// ----------------------------------------------------------------------------------------------
+// --- Stable combinations ---------------------------------------------------------------------------------------------
 
 template <typename T>
 OPGEN_DEVICE T sigmoid(T x) {

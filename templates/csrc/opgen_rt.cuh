@@ -25,9 +25,31 @@
 
 namespace rt {
 
+// Launch bounds name the least number of blocks, 1, as well: without it ptxas aims at an occupancy of its own choice
+// and spills registers to reach it.
+
 constexpr int64_t max_grid = 0x7fffffff;
 
 inline int launched() { return static_cast<int>(cudaGetLastError()); }
+
+// Runs a step that checks positions, and fetches its report; while the stream is captured, the kernels assert instead.
+template <typename Run>
+int reporting(OpgenCall call, Run run) {
+  const auto stream = static_cast<cudaStream_t>(call.stream);
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  int status = cudaStreamIsCapturing(stream, &capture);
+  if (status != cudaSuccess) return status;
+  if (capture != cudaStreamCaptureStatusNone || call.bad_index == nullptr) call.device_room = nullptr;
+  if (call.device_room == nullptr) return run(call);
+  constexpr size_t bytes = sizeof(OpgenBadIndex);
+  status = cudaMemsetAsync(call.device_room, 0xff, bytes, stream);  // -1 everywhere
+  if (status == cudaSuccess) status = run(call);
+  if (status != OPGEN_OK) return status;
+  status = cudaMemcpyAsync(call.bad_index, call.device_room, bytes, cudaMemcpyDeviceToHost, stream);
+  if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+  if (status != cudaSuccess) return status;
+  return call.bad_index->tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX};
+}
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -39,13 +61,13 @@ inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < 
 constexpr int map_threads = 256;
 
 template <typename Step>
-__global__ void __launch_bounds__(map_threads) map_points(Step step, int64_t count) {
+__global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t count) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * map_threads) step.point(i);
 }
 
 template <int V, typename Step>
-__global__ void __launch_bounds__(map_threads) map_flat(Step step, int64_t count) {
+__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t count) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   for (int64_t i = first; i < count / V; i += static_cast<int64_t>(gridDim.x) * map_threads) {
     step.template flat<V>(i * V);
@@ -73,7 +95,7 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 // -------------------------------------------------------------------------------------------------------------
 
 template <typename Team, int Threads, typename Step>
-__global__ void __launch_bounds__(Threads) row_kernel(Step step, int64_t rows) {
+__global__ void __launch_bounds__(Threads, 1) row_kernel(Step step, int64_t rows) {
   constexpr int teams = Threads / Team::size;
   const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size;
   // A team goes round together, so its barriers are met by all of it.
@@ -92,7 +114,6 @@ int launch_rows(const OpgenCall& call, const Step& step, int64_t rows) {
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= 8) return launch_rows<Lanes<1>, 128>(call, step, count);
   if (length <= 2048) return launch_rows<Lanes<32>, 128>(call, step, count);
   return launch_rows<Block<256>, 256>(call, step, count);
 }
@@ -124,7 +145,7 @@ OPGEN_DEVICE void join_columns(Folds* folds) {
 
 // First stage. A block folds one chunk of the inner points for X outer points; with one chunk it finishes them.
 template <int X, int Y, typename Step>
-__global__ void __launch_bounds__(X* Y)
+__global__ void __launch_bounds__(X* Y, 1)
     fold_columns(Step step, int64_t points, int64_t length, int64_t chunks, typename Step::Folds* partial) {
   const int64_t tiles = (points + X - 1) / X;
   const int64_t tile = blockIdx.x % tiles;
@@ -149,7 +170,7 @@ __global__ void __launch_bounds__(X* Y)
 
 // Second stage: the chunks of a point, in order.
 template <typename Step>
-__global__ void __launch_bounds__(map_threads)
+__global__ void __launch_bounds__(map_threads, 1)
     finish_columns(Step step, int64_t points, int64_t chunks, const typename Step::Folds* partial) {
   const int64_t point = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   if (point < points) {
@@ -159,11 +180,19 @@ __global__ void __launch_bounds__(map_threads)
   }
 }
 
+inline int64_t processors(const OpgenCall& call) {
+  if (call.processors > 0) return call.processors;
+  int device = 0, count = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 1;
+  if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 1;
+  return count > 0 ? count : 1;
+}
+
 // How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread.
 template <int X, int Y>
 int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
   constexpr int64_t least = 16;
-  const int64_t wanted = ceil_div(8 * (call.processors > 0 ? call.processors : 1), ceil_div(points, X));
+  const int64_t wanted = ceil_div(8 * processors(call), ceil_div(points, X));
   const int64_t possible = ceil_div(length, Y * least);
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);
 }

@@ -21,6 +21,8 @@
 #include <numeric>
 #include <vector>
 
+#include "opgen_simt_api.h"
+
 #if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
@@ -32,16 +34,6 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
-
-using cudaStream_t = void*;
-using cudaError_t = int;
-constexpr cudaError_t cudaSuccess = 0;
-
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t) {
-  std::memset(target, value, bytes);
-  return cudaSuccess;
-}
 
 struct dim3 {
   unsigned x, y, z;
@@ -60,8 +52,7 @@ constexpr unsigned char poison = 0xc7;
   std::abort();
 }
 
-// --- Context switch
-// ---------------------------------------------------------------------------------------------------
+// --- Context switch --------------------------------------------------------------------------------------------------
 
 using Entry = void (*)();
 
@@ -197,8 +188,7 @@ inline void* shared_memory(const void* key, size_t bytes) {
   return cells.data();
 }
 
-// --- Barriers
-// ---------------------------------------------------------------------------------------------------------
+// --- Barriers --------------------------------------------------------------------------------------------------------
 
 inline void release_block_barrier(Block& b) {
   const Thread* waiting = nullptr;
@@ -322,8 +312,7 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
   }
 }
 
-// --- Warp operations
-// --------------------------------------------------------------------------------------------------
+// --- Warp operations -------------------------------------------------------------------------------------------------
 
 inline int lane() { return block().current->number % warp_size; }
 

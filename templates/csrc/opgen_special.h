@@ -6,8 +6,7 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
-// --- Gamma
-// ------------------------------------------------------------------------------------------------------------
+// --- Gamma -----------------------------------------------------------------------------------------------------------
 
 template <typename T>
 OPGEN_DEVICE T cotangent_of_pi(T x) {  // pi / tan(pi x), reduced first so that it is exact near the poles
@@ -85,8 +84,7 @@ OPGEN_DEVICE T polygamma(T n, T x) {
   return polygamma(static_cast<int64_t>(n), x);
 }
 
-// --- Bessel
-// -----------------------------------------------------------------------------------------------------------
+// --- Bessel ----------------------------------------------------------------------------------------------------------
 
 // Chebyshev series by Clenshaw's recurrence, unrolled by the compiler: the coefficients become constants.
 #define OPGEN_CHEBYSHEV(name, count, ...)                 \

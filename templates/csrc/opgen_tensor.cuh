@@ -176,6 +176,10 @@ class Arguments {
     const OpgenTensor& source = call.tensors[slots[i].number];
     Tensor<T> view;
     view.data = static_cast<T*>(source.data);
+    if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
+      view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
+      return view;
+    }
     const int64_t own = batch_rank(i);
     for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
@@ -185,7 +189,25 @@ class Arguments {
     return view;
   }
 
-  // Whether the elements lie in the order of the declared positions without gaps over the whole batch, and aligned.
+  // Whether all tensors (0-dim ones aside) lie in the order of their declared positions over the whole batch, without
+  // gaps and aligned, so that the n-th point of one is the n-th of another.
+  bool flat() const {
+    for (int i = 0; i < Count; ++i) {
+      if (slots[i].rank > 0 && !flat(i)) return false;
+    }
+    return true;
+  }
+
+  int status() const { return rank > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
+
+ private:
+  static bool empty(const OpgenTensor& source) {
+    for (int64_t d = 0; d < source.ndim; ++d) {
+      if (source.sizes[d] == 0) return true;
+    }
+    return false;
+  }
+
   bool flat(int i) const {
     const OpgenTensor& source = call.tensors[slots[i].number];
     if (source.data == nullptr) return true;
@@ -201,9 +223,6 @@ class Arguments {
     return own == batch_count(call);
   }
 
-  int status() const { return rank > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
-
- private:
   int64_t batch_rank(int i) const {
     return slots[i].batch_at < 0 ? 0 : call.tensors[slots[i].number].ndim - (slots[i].rank - 1);
   }

@@ -70,7 +70,9 @@ def test_stable_and_integer_scans() -> None:
 
 @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
 def test_joint_normalisation(op: str) -> None:
-    p = verify(program(elementwise(f"y[..., i, j] = {op}[i, j](x[..., i, j])*x[..., j, i]", "{x: {shape: [..., N, N]}}")))
+    p = verify(
+        program(elementwise(f"y[..., i, j] = {op}[i, j](x[..., i, j])*x[..., j, i]", "{x: {shape: [..., N, N]}}"))
+    )
     rng = random.Random(1)
     arrays = {"x": Array((2, 2, 2), [rng.uniform(-1, 1) for _ in range(8)])}
     judge(p, arrays)

@@ -1,4 +1,4 @@
-"""The torch code of every shipped spec equals the interpreter: all variants, all derived functions, several batch ranks."""
+"""The torch code of every shipped spec equals the interpreter: all variants, derived functions and batch ranks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     return operator, derive(operator)
 
 
-def arguments(p: Program, v: Variant, operator: Operator, batch: tuple[int, ...], known: dict[str, Any]) -> dict[str, Any]:
+def arguments(
+    p: Program, v: Variant, operator: Operator, batch: tuple[int, ...], known: dict[str, Any]
+) -> dict[str, Any]:
     """Tensors for a program: inputs, then what has the shape of an input, then of an output."""
     seed = torch.Generator().manual_seed(1)
     sizes = {d: 2 + i for i, d in enumerate(sorted({d.name for d in v.program.dims}))}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import torch
 
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
-from opgen.ir.program import Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import Batch, Const, Dim, Lit, Scalar
 from tests.emit.torch_exec import function, source
 
@@ -44,7 +45,8 @@ def narrowed(batch: tuple[int, ...], i: int) -> tuple[int, ...]:
 def tensor_for(t: Tensor, shape: tuple[int, ...], top: int, seed: torch.Generator) -> torch.Tensor:
     if t.kind is Kind.FLOAT:
         return torch.randn(shape, generator=seed, dtype=torch.float64)
-    return torch.randint(0, top, shape, generator=seed)
+    whole = torch.randint(0, top, shape, generator=seed)
+    return whole > 0 if t.kind is Kind.BOOL else whole
 
 
 def to_array(x: torch.Tensor) -> interp.Array:
@@ -65,11 +67,20 @@ def params_of(v: Variant, operator: Operator, given: Mapping[str, Any]) -> Argum
         elif a.name in given:
             out[a.name] = given[a.name]
         else:
-            default = a.default
-            out[a.name] = {"inf": math.inf}.get(default.name) if isinstance(default, Const) else 0.7 if default is None else (
-                int(default) if a.type == "int" else float(default)  # type: ignore[arg-type]
-            )
+            out[a.name] = _default(a)
     return out
+
+
+def _default(a: Argument) -> Any:
+    match a.default:
+        case Const():
+            return math.inf
+        case bool() | str() as value:
+            return value
+        case int() | Fraction() as value:
+            return int(value) if a.type == "int" else float(value)
+        case _:
+            return 0.7
 
 
 def compare(
@@ -95,7 +106,7 @@ def compare(
             every[f.mask_name] = tuple(name not in absent for name in f.mask)
         actual = call(*(every[n] for n in f.arguments))
         actual = actual if isinstance(actual, tuple) else (actual,)
-        by_name = dict(zip(_result_names(programs), actual, strict=True))
+        by_name = dict(zip(result_names(programs), actual, strict=True))
         for o in p.outputs:
             value = by_name[o.name]
             assert value is not None, f"{o.name} is missing:\n{source(f)}"
@@ -104,9 +115,11 @@ def compare(
                 value = value.expand(want.shape)  # a residual may be left unexpanded
             assert value.shape == want.shape, f"{o.name}: {value.shape} for {want.shape}\n{source(f)}"
             assert value.dtype == want.dtype, f"{o.name}: {value.dtype}\n{source(f)}"
-            torch.testing.assert_close(value, want, rtol=1e-10, atol=1e-10, equal_nan=True, msg=lambda m, o=o: f"{o.name} {m}\n{source(f)}")
+            torch.testing.assert_close(
+                value, want, rtol=1e-10, atol=1e-10, equal_nan=True, msg=lambda m, n=o.name: f"{n} {m}\n{source(f)}"
+            )
 
 
-def _result_names(programs: Sequence[tuple[Variant, Program]]) -> list[str]:
+def result_names(programs: Sequence[tuple[Variant, Program]]) -> list[str]:
     longest = max((p.outputs for _, p in programs), key=len)
     return list(dict.fromkeys(o.name for o in (*longest, *(o for _, p in programs for o in p.outputs))))

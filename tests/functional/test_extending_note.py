@@ -118,7 +118,7 @@ def test_mark_dirty() -> None:
     assert x._version > version
     (gradient,) = torch.autograd.grad(y.sum(), base)
     inside = (base.detach() * 2).abs() <= 1
-    torch.testing.assert_close(gradient, 2.0 * inside)
+    torch.testing.assert_close(gradient, 2.0 * inside.double())
     leaf = doubles(3)
     with pytest.raises(RuntimeError, match="leaf"):
         scaled_clamp_(leaf)

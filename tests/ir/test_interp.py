@@ -10,7 +10,7 @@ from opgen.ir import text
 from opgen.ir.interp import Array, array, run
 from opgen.ir.program import Axis, Compute, DimSource, Kind, Output, Program, Scatter, Tensor
 from opgen.ir.scalar import BATCH, NEG_INF, ZERO, Apply, Dim, Index, Lit, Param, Read, add, call, mul, where
-from opgen.ir.verify import IllegalProgram, verify
+from opgen.ir.verify import IllegalProgramError, verify
 
 N, K, V = Dim("N"), Dim("K"), Dim("V")
 n, k = Axis("n", N), Axis("k", K)
@@ -128,5 +128,5 @@ def test_edges_follow_ieee() -> None:
     ids=text.scalar,
 )
 def test_verify_refuses(body: object) -> None:
-    with pytest.raises(IllegalProgram):
+    with pytest.raises(IllegalProgramError):
         program((Tensor("x", (N,)),), Compute("y", (n,), body))  # type: ignore[arg-type]

@@ -88,8 +88,12 @@ def test_batch_binds_anew() -> None:
 
 
 def test_extents() -> None:
-    p = program(elementwise("y[..., a < 1] = sum[k](x[..., k])\nz[..., j < 2*K] = where(j < K, j, 0)*y2[...]\n"
-                            "c = sum[...](1)", "{x: {shape: [..., K]}, y2: {}}"))
+    p = program(
+        elementwise(
+            "y[..., a < 1] = sum[k](x[..., k])\nz[..., j < 2*K] = where(j < K, j, 0)*y2[...]\nc = sum[...](1)",
+            "{x: {shape: [..., K]}, y2: {}}",
+        )
+    )
     assert lines(p) == [
         "y[..., a < 1] = sum[k < K](x[..., k])",
         "z[..., j < 2*K] = where(j < K, j, 0)*y2[...]",
@@ -194,7 +198,10 @@ def test_variants_in_order() -> None:
     assert len(operator.variants) == 2 * 2 * 3 * 2
     assert operator.optional == ("bias", "scale")
     assert operator.variants[0].conditions == (
-        Given("bias", True), Given("scale", True), Chosen("reduction", "mean"), Chosen("flip", True),
+        Given("bias", True),
+        Given("scale", True),
+        Chosen("reduction", "mean"),
+        Chosen("flip", True),
     )
     assert operator.variants[1].conditions[-1] == Chosen("flip", False)
     last = operator.variants[-1].program
@@ -268,16 +275,20 @@ def test_where_reaches_into_reductions() -> None:
 
 
 def test_where_leaves_contractions_alone() -> None:
-    p = program(elementwise("y[i, j] = where(j <= i, sum[k](q[i, k]*w[j, k]), -inf)",
-                            "{q: {shape: [I, K]}, w: {shape: [J, K]}}"))
+    p = program(
+        elementwise(
+            "y[i, j] = where(j <= i, sum[k](q[i, k]*w[j, k]), -inf)", "{q: {shape: [I, K]}, w: {shape: [J, K]}}"
+        )
+    )
     assert lines(p)[0] == "sum_k[i < I, j < J] = sum[k < K](q[i, k]*w[j, k])"
 
 
 def test_index_operator_needs_its_whole_body() -> None:
     p = program(elementwise("y[n, k] = where(x[n, k] > 0, softmax[k](1/x[n, k]), 0)", "{x: {shape: [N, K]}}"))
     assert lines(p)[0] == "softmax_k[n < N, k < K] = softmax[k](1/x[n, k])"
-    q = program(elementwise("y[n, k] = where(m[n] > 0, softmax[k](1/x[n, k]), 0)",
-                            "{x: {shape: [N, K]}, m: {shape: [N]}}"))
+    q = program(
+        elementwise("y[n, k] = where(m[n] > 0, softmax[k](1/x[n, k]), 0)", "{x: {shape: [N, K]}, m: {shape: [N]}}")
+    )
     assert lines(q)[0] == "softmax_k[n < N, k < K] = softmax[k](where(m[n] > 0, 1/x[n, k], 0))"
 
 

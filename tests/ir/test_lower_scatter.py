@@ -87,7 +87,10 @@ def test_computed_positions_and_pads() -> None:
     assert run(p, given(p))["y"].data == [0, 1.5, 0, -0.5, 0]
     judge(p, given(p))
     for op in ("*=", "max="):
-        judge(lowered(f"y[n] = 0.1*s[0, 0]\npad(y[2*b - ids[b]]) {op} x[b, 0]*x[b, 1]", more), {"ids": IDS, "x": X, "s": S})
+        judge(
+            lowered(f"y[n] = 0.1*s[0, 0]\npad(y[2*b - ids[b]]) {op} x[b, 0]*x[b, 1]", more),
+            {"ids": IDS, "x": X, "s": S},
+        )
 
 
 def test_the_batch_is_looped_where_it_stands_in_the_target() -> None:

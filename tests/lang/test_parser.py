@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opgen.diagnostics.model import Bag, Source, Span
+from opgen.lang.head import parse_head
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -26,7 +27,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.parser import parse_block, parse_expression, parse_head
+from opgen.lang.parser import parse_block, parse_expression
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.spec.formula import Formula
 
@@ -170,9 +171,7 @@ def _trees(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.tuples(inner, several, st.sampled_from(["==", "<", ">="])).map(
             lambda t: Compare((t[0], *t[1]), (t[2],) * len(t[1]), NOWHERE)
         ),
-        st.tuples(st.sampled_from(["and", "or"]), inner, several).map(
-            lambda t: Logic(t[0], (t[1], *t[2]), NOWHERE)
-        ),
+        st.tuples(st.sampled_from(["and", "or"]), inner, several).map(lambda t: Logic(t[0], (t[1], *t[2]), NOWHERE)),
         st.builds(Call, _NAMES, several.map(tuple), at, at),
         st.builds(Access, _NAMES, items, at, at),
         st.builds(Reduction, _NAMES, st.lists(binder, min_size=1, max_size=2).map(tuple), inner, at, at),

@@ -1,0 +1,316 @@
+// The CPU runtime of the generated kernels: no torch header, so that a kernel file compiles in a moment and once per
+// instruction set. A kernel file describes what happens at a point; the loops, which hand out neighbouring points as
+// contiguous runs that the compiler can vectorise, are here.
+#pragma once
+
+#include "opgen_abi.h"
+#include "opgen_cpu_types.h"
+#include "opgen_step.h"
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+constexpr int64_t block = 256;    // points per run
+constexpr int max_dims = 16;      // dims of one nest of loops after merging
+constexpr int64_t grain = 16384;  // elements worth a thread
+
+#define OPGEN_FLATTEN __attribute__((flatten))
+#define OPGEN_INLINE __attribute__((always_inline)) inline
+#define OPGEN_NOINLINE __attribute__((noinline))
+
+// Stands in the table of an operator that torch computes alone.
+template <typename opmath_t>
+int no_step(const OpgenCall&, OpgenHost&) {
+  return OPGEN_OK;
+}
+
+inline int64_t batch_count(const OpgenCall& call) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < call.batch_ndim; ++d) count *= call.batch[d];
+  return count;
+}
+
+// An argument of a call; strides along its declared positions, and along the batch of the operator. Elements are of
+// type T, or 16-bit floats that are computed with as T.
+template <typename T>
+struct Tensor {
+  void* data;
+  const OpgenTensor& source;
+  int64_t batch_at;
+  int64_t batch_rank;
+  bool narrow;
+
+  Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
+      : data(call.tensors[number].data),
+        source(call.tensors[number]),
+        batch_at(batch_at),
+        batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
+        narrow(source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}
+
+  int64_t stride(int64_t position) const {
+    return source.strides[batch_at < 0 || position < batch_at ? position : position + batch_rank - 1];
+  }
+  // The stride along dim `d` of the batch of the call; 0 where this tensor broadcasts.
+  int64_t batch_stride(const OpgenCall& call, int64_t d) const {
+    const int64_t own = d - (call.batch_ndim - batch_rank);
+    return batch_at < 0 || own < 0 || source.sizes[batch_at + own] == 1 ? 0 : source.strides[batch_at + own];
+  }
+};
+
+// A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
+template <int Accesses>
+struct Run {
+  int64_t size;
+  int64_t at[Accesses];
+  int64_t step[Accesses];
+  int64_t index[max_dims];  // of each merged dim at the first point
+
+  int64_t of(int access, int64_t i) const { return at[access] + i * step[access]; }
+};
+
+// Nested loops with the strides of every access of a kernel, neighbouring dims merged where all accesses allow.
+template <int Accesses>
+struct Loops {
+  int rank = 0;
+  int64_t count = 1;
+  int64_t sizes[max_dims];
+  int64_t steps[max_dims][Accesses];
+  int64_t next[Accesses] = {};
+  bool fixed[max_dims];
+  int dim_of[max_dims];  // of the n-th loop whose index is used as a number
+  int numbered = 0;
+
+  void dim(int64_t size, const int64_t (&step)[Accesses], bool is_fixed = false) {
+    count *= size;
+    if (is_fixed) dim_of[numbered++] = rank;
+    if (size == 1 && !is_fixed) return;
+    bool merges = rank > 0 && !is_fixed && !fixed[rank - 1];
+    for (int a = 0; a < Accesses && merges; ++a) merges = steps[rank - 1][a] == step[a] * size;
+    if (!merges) {
+      sizes[rank] = 1;
+      fixed[rank++] = is_fixed;
+    }
+    sizes[rank - 1] *= size;
+    for (int a = 0; a < Accesses; ++a) steps[rank - 1][a] = step[a];
+  }
+  // The same with steps that were set one by one.
+  void step(int access, int64_t size) { next[access] = size; }
+  void dim(int64_t size, bool is_fixed = false) {
+    dim(size, next, is_fixed);
+    for (int a = 0; a < Accesses; ++a) next[a] = 0;
+  }
+  template <typename... T>
+  void batch(const OpgenCall& call, T... tensors) {
+    for (int64_t d = 0; d < call.batch_ndim; ++d) dim(call.batch[d], {batch_stride(call, tensors, d)...});
+  }
+  template <typename T>
+  static int64_t batch_stride(const OpgenCall& call, const Tensor<T>* tensor, int64_t d) {
+    return tensor->batch_stride(call, d);
+  }
+  static int64_t batch_stride(const OpgenCall&, decltype(nullptr), int64_t) { return 0; }
+
+  // Hands out the points [begin, end) as runs of at most Size points, on top of where the accesses already stand.
+  template <int64_t Size, typename Body>
+  OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
+    if (begin >= end) return;
+    Run<Accesses> run;
+    int64_t first = begin;
+    for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
+    for (int d = rank - 1; d >= 0; --d) {
+      run.index[d] = first % sizes[d];
+      first /= sizes[d];
+      for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
+    }
+    const int last = rank - 1;
+    for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
+    for (int64_t i = begin; i < end; i += run.size) {
+      run.size = end - i < Size ? end - i : Size;
+      if (rank > 0 && sizes[last] - run.index[last] < run.size) run.size = sizes[last] - run.index[last];
+      body(run);
+      if (rank == 0) continue;
+      run.index[last] += run.size;
+      for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
+      for (int d = last; d > 0 && run.index[d] == sizes[d]; --d) {
+        run.index[d] = 0;
+        ++run.index[d - 1];
+        for (int a = 0; a < Accesses; ++a) run.at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
+      }
+    }
+  }
+
+  // The index of the n-th numbered loop at point i of a run.
+  int64_t index(const Run<Accesses>& run, int number, int64_t i) const {
+    const int d = dim_of[number];
+    return run.index[d] + (d == rank - 1 ? i : 0);
+  }
+};
+
+template <typename Body>
+void range_of(int64_t begin, int64_t end, void* body) {
+  (*static_cast<const Body*>(body))(begin, end);
+}
+
+// Shares points out among threads; `work` is what one point costs in elements.
+template <typename Body>
+void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& body) {
+  if (count <= 0) return;
+  const int64_t least = work >= grain ? 1 : grain / (work < 1 ? 1 : work);
+  if (count <= least) {
+    body(int64_t{0}, count);
+  } else {
+    host.parallel(count, least, range_of<Body>, const_cast<void*>(static_cast<const void*>(&body)));
+  }
+}
+
+// Folds the points of a loop in chunks of fixed size, one after the other within a chunk, and the chunks in order.
+template <typename Part, typename Body>
+void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body) {
+  const int64_t chunk = 4 * grain;
+  const int64_t chunks = (count + chunk - 1) / chunk;
+  if (chunks <= 1) return body(int64_t{0}, count, total);
+  Part* parts = new Part[chunks];
+  parallel(host, chunks, chunk, [&](int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) body(c * chunk, c + 1 < chunks ? (c + 1) * chunk : count, parts[c]);
+  });
+  for (int64_t c = 0; c < chunks; ++c) total.merge(parts[c]);
+  delete[] parts;
+}
+
+// Where everything stands when there is no outer loop.
+struct Origin {
+  int64_t at[64];
+};
+constexpr Origin origin = {};
+
+// Calls body(i) for a run of points.
+template <typename Body>
+OPGEN_FLATTEN inline void each(int64_t size, const Body& body) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < size; ++i) body(i);
+}
+
+// The same where points may meet in one place.
+template <typename Body>
+OPGEN_FLATTEN inline void each_in_order(int64_t size, const Body& body) {
+  for (int64_t i = 0; i < size; ++i) body(i);
+}
+
+// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own.
+template <int Lanes, typename Body>
+OPGEN_FLATTEN inline void lanes(int64_t size, const Body& body) {
+  int64_t i = 0;
+  for (; i + Lanes <= size; i += Lanes) {
+#pragma GCC ivdep
+    for (int lane = 0; lane < Lanes; ++lane) body(i + lane, lane);
+  }
+  for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
+}
+
+template <typename T>
+inline T load(const Tensor<T>& tensor, int64_t at) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
+  }
+  return static_cast<const T*>(tensor.data)[at];
+}
+template <typename T, typename V>
+inline void store(const Tensor<T>& tensor, int64_t at, V value) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) {
+      static_cast<uint16_t*>(tensor.data)[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
+      return;
+    }
+  }
+  static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
+}
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, T* to) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow)
+      return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
+  }
+  const T* from = static_cast<const T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+}
+template <typename T>
+OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (tensor.narrow) return narrow(from, size, tensor.source.dtype, static_cast<uint16_t*>(tensor.data) + at, step);
+  }
+  T* to = static_cast<T*>(tensor.data) + at;
+  for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
+}
+
+// What a run reads: in place where it is contiguous, else gathered into a buffer first.
+template <typename T>
+struct Source {
+  const T* from;
+  alignas(64) T buffer[block];
+
+  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) {
+    const bool direct = step == 1 && !tensor.narrow;
+    from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
+    if (!direct) gather(tensor, at, step, size, buffer);
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+};
+
+// Where a run stores: in place, or into a buffer that is scattered at the end.
+template <typename T>
+struct Sink {
+  const Tensor<T>& tensor;
+  T* to;
+  int64_t at;
+  int64_t step;
+  int64_t size;
+  bool direct;
+  alignas(64) T buffer[block];
+
+  OPGEN_INLINE Sink(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size)
+      : tensor(tensor), at(at), step(step), size(size), direct(step == 1 && !tensor.narrow) {
+    to = direct ? static_cast<T*>(tensor.data) + at : buffer;
+  }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  OPGEN_INLINE ~Sink() {
+    if (!direct) scatter(tensor, at, step, size, buffer);
+  }
+  template <typename V>
+  OPGEN_INLINE void set(int64_t i, V value) {
+    to[i] = static_cast<T>(value);
+  }
+};
+
+template <typename Op, typename T, typename V>
+OPGEN_INLINE void accumulate(const Tensor<T>& tensor, int64_t at, V value) {
+  store(tensor, at, Op::combine(load(tensor, at), static_cast<T>(value)));
+}
+
+// Whether a position read from data lies inside; the first that does not is reported and read as zero.
+inline bool inside(OpgenHost& host, int64_t index, int64_t size, int64_t tensor, int64_t axis) {
+  if (index >= 0 && index < size) return true;
+  int64_t none = -1;
+  if (__atomic_compare_exchange_n(&host.bad.tensor, &none, tensor, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    host.bad.axis = axis;
+    host.bad.index = index;
+    host.bad.size = size;
+  }
+  return false;
+}
+template <typename T>
+inline T pick(OpgenHost& host, const Tensor<T>& tensor, int64_t at, int64_t number, int64_t axis, int64_t index,
+              int64_t size) {
+  return inside(host, index, size, number, axis) ? load(tensor, at + index * tensor.stride(axis)) : T(0);
+}
+inline bool within(int64_t index, int64_t size) { return index >= 0 && index < size; }
+
+inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX}; }
+
+}  // namespace OPGEN_ISA
+}  // namespace rt
+
+#include "opgen_cpu_fold.h"

@@ -1,0 +1,80 @@
+// 16-bit floats on the CPU: they are stored, never computed with.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "opgen_math.h"
+#include "opgen_step.h"
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+inline uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+inline float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+inline float from_bfloat16(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
+inline float from_half(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t rest = bits & 0x7fffu;
+  const uint32_t tiny = bits_of(static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f);
+  const uint32_t normal = (rest << 13) + 0x38000000u;
+  const uint32_t special = 0x7f800000u | (rest & 0x3ffu) << 13;
+  return float_of(sign | (rest >= 0x7c00u ? special : rest < 0x400u ? tiny : normal));
+}
+
+// Nearest, ties to even.
+inline uint16_t to_bfloat16(float x) {
+  const uint32_t bits = bits_of(x);
+  return static_cast<uint16_t>(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+inline uint16_t to_half(float x) {
+  const uint32_t bits = bits_of(x);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t rest = bits & 0x7fffffffu;
+  const uint32_t tiny = bits_of(float_of(rest) + 0.5f) - 0x3f000000u;  // the unit of subnormals is 2^-24
+  const uint32_t normal = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
+  const uint32_t size = rest < 0x38800000u ? tiny : rest >= 0x477ff000u ? 0x7c00u : normal;
+  return static_cast<uint16_t>(sign | (rest > 0x7f800000u ? 0x7e00u : size));
+}
+
+inline float widened(uint16_t x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? from_half(x) : from_bfloat16(x); }
+inline uint16_t narrowed(float x, int64_t dtype) { return dtype == OPGEN_FLOAT16 ? to_half(x) : to_bfloat16(x); }
+
+inline void widen(const uint16_t* from, int64_t step, int64_t size, int64_t dtype, float* to) {
+  if (dtype == OPGEN_FLOAT16) {
+    for (int64_t i = 0; i < size; ++i) to[i] = from_half(from[i * step]);
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i] = from_bfloat16(from[i * step]);
+  }
+}
+inline void narrow(const float* from, int64_t size, int64_t dtype, uint16_t* to, int64_t step) {
+  if (dtype == OPGEN_FLOAT16) {
+    for (int64_t i = 0; i < size; ++i) to[i * step] = to_half(from[i]);
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i * step] = to_bfloat16(from[i]);
+  }
+}
+
+// A value as a dtype would keep it.
+inline float rounded(int64_t dtype, float x) {
+  return dtype == OPGEN_FLOAT16 ? from_half(to_half(x)) : dtype == OPGEN_BFLOAT16 ? from_bfloat16(to_bfloat16(x)) : x;
+}
+inline double rounded(int64_t, double x) { return x; }
+
+}  // namespace OPGEN_ISA
+}  // namespace rt
+
+// A kernel as a step: double for double, float for everything else.
+#define OPGEN_STEP(kernel)                                                                       \
+  [](const OpgenCall& call, OpgenHost& host) -> int {                                            \
+    return call.dtype == OPGEN_FLOAT64 ? kernel<double>(call, host) : kernel<float>(call, host); \
+  }

@@ -1,0 +1,66 @@
+// How a binding describes what an operator takes: element types, declared shapes, and errors that show sizes.
+#pragma once
+
+#include <torch/csrc/stable/tensor.h>
+
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// The integer functions that sizes are computed with.
+namespace rt {
+inline int64_t mod(int64_t x, int64_t y) {
+  const int64_t rest = y == 0 ? 0 : x % y;
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+inline int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
+inline int64_t max(int64_t x, int64_t y) { return x > y ? x : y; }
+inline int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
+}  // namespace rt
+
+namespace opgen {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+using Optional = std::optional<Tensor>;
+using Sizes = std::vector<int64_t>;
+
+template <typename... Parts>
+[[noreturn]] inline void fail(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  throw std::runtime_error(text.str());
+}
+
+// What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool.
+enum class Element { scalar, compute, int64, boolean };
+
+// An entry of a declared shape: the batch, a named dim (by its number in the plan), or a fixed size.
+struct Entry {
+  enum { the_batch, a_dim, a_size } kind;
+  int dim = 0;
+  const char* name = "";
+  int64_t size = 0;
+};
+constexpr Entry batch{Entry::the_batch};
+constexpr Entry dim(int number, const char* name) { return {Entry::a_dim, number, name}; }
+constexpr Entry fixed(int64_t size) { return {Entry::a_size, 0, "", size}; }
+
+inline std::string shown(const int64_t* sizes, size_t count) {
+  std::ostringstream text;
+  text << "[";
+  for (size_t d = 0; d < count; ++d) text << (d > 0 ? ", " : "") << sizes[d];
+  text << "]";
+  return text.str();
+}
+inline std::string shown(const Tensor& tensor) { return shown(tensor.sizes().data(), tensor.sizes().size()); }
+
+inline ScalarType compute_type(ScalarType type) {
+  return type == ScalarType::Half || type == ScalarType::BFloat16 ? ScalarType::Float : type;
+}
+
+inline Sizes sizes_of(const Tensor& tensor) { return Sizes(tensor.sizes().begin(), tensor.sizes().end()); }
+
+}  // namespace opgen

@@ -1,0 +1,186 @@
+// exp, log and their relatives for float and double, written so that a loop over them is vectorised: no branches, no
+// table, no library call. Errors are at most some two units in the last place.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef OPGEN_ISA
+#define OPGEN_ISA baseline
+#endif
+
+#define OPGEN_DEVICE static inline
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+// 2^n r with n the nearest whole number to x / log 2: a polynomial for r, n put into the exponent in two steps so that
+// neither overflow nor a subnormal result comes too early. Adding `magic` rounds and leaves n in the low bits.
+OPGEN_DEVICE float power_of_two(int32_t n) {
+  const int32_t bits = (n + 127) << 23;
+  float x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+OPGEN_DEVICE double power_of_two(int64_t n) {
+  const int64_t bits = (n + 1023) << 52;
+  double x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+OPGEN_DEVICE float exp(float x) {
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.0f ? -104.0f : x;
+  const float magic = 12582912.0f;
+  const float shifted = x * 1.44269504088896341f + magic;
+  const float turns = shifted - magic;
+  int32_t n;
+  memcpy(&n, &shifted, sizeof(n));
+  n -= 0x4b400000;
+  const float r = (x - turns * 0.693359375f) - turns * -2.12194440e-4f;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * (r * r) + r + 1.0f;
+  return p * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
+}
+OPGEN_DEVICE double exp(double x) {
+  x = x > 710.0 ? 710.0 : x;
+  x = x < -746.0 ? -746.0 : x;
+  const double magic = 6755399441055744.0;
+  const double shifted = x * 1.44269504088896340736 + magic;
+  const double turns = shifted - magic;
+  int64_t n;
+  memcpy(&n, &shifted, sizeof(n));
+  n -= 0x4338000000000000;
+  const double r = (x - turns * 6.93147180369123816490e-01) - turns * 1.90821492927058770002e-10;
+  double p = 1.0 / 6227020800;
+  p = p * r + 1.0 / 479001600;
+  p = p * r + 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * (r * r) + r + 1.0;
+  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
+  return p * power_of_two(half) * power_of_two(n - half);
+}
+// x as m 2^k with m around 1, then log(m) as an odd series in (m - 1) / (m + 1).
+OPGEN_DEVICE float log(float x) {
+  const bool subnormal = x < 1.17549435e-38f;
+  const float scaled = subnormal ? x * 8388608.0f : x;
+  int32_t bits;
+  memcpy(&bits, &scaled, sizeof(bits));
+  bits += 0x3f800000 - 0x3f3504f3;
+  const float k = static_cast<float>((bits >> 23) - 127 - (subnormal ? 23 : 0));
+  bits = (bits & 0x007fffff) + 0x3f3504f3;
+  float m;
+  memcpy(&m, &bits, sizeof(m));
+  const float f = m - 1.0f;
+  const float s = f / (2.0f + f);
+  const float z = s * s, w = z * z;
+  const float series = z * (0.66666662693f + w * 0.28498786688f) + w * (0.40000972152f + w * 0.24279078841f);
+  const float half = 0.5f * f * f;
+  const float y = s * (half + series) + k * 9.0580006145e-06f - half + f + k * 6.9313812256e-01f;
+  const float edge = x == 0.0f ? -HUGE_VALF : x > 0.0f ? x : NAN;
+  return x > 0.0f && x < HUGE_VALF ? y : edge;
+}
+OPGEN_DEVICE double log(double x) {
+  const bool subnormal = x < 2.2250738585072014e-308;
+  const double scaled = subnormal ? x * 18014398509481984.0 : x;
+  int64_t bits;
+  memcpy(&bits, &scaled, sizeof(bits));
+  bits += 0x3ff0000000000000 - 0x3fe6a09e667f3bcd;
+  // The exponent as a double without a conversion, which not every instruction set has for 64 bits.
+  const int64_t shifted = static_cast<int64_t>(static_cast<uint64_t>(bits) >> 52) | 0x4330000000000000;
+  double k;
+  memcpy(&k, &shifted, sizeof(k));
+  k -= 4503599627370496.0 + 1023.0 + (subnormal ? 54.0 : 0.0);
+  bits = (bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd;
+  double m;
+  memcpy(&m, &bits, sizeof(m));
+  const double f = m - 1.0;
+  const double s = f / (2.0 + f);
+  const double z = s * s, w = z * z;
+  const double odd =
+      z * (6.666666666666735130e-01 +
+           w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
+  const double even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+  const double half = 0.5 * f * f;
+  const double y = s * (half + odd + even) + k * 1.90821492927058770002e-10 - half + f + k * 6.93147180369123816490e-01;
+  const double edge = x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : static_cast<double>(NAN);
+  return x > 0.0 && x < HUGE_VAL ? y : edge;
+}
+
+// The rounding of 1 + x is undone by the quotient (Kahan).
+template <typename T>
+OPGEN_DEVICE T log1p(T x) {
+  const T u = T(1) + x;
+  const T y = log(u) * (x / (u - T(1)));
+  return u == T(1) ? x : u == T(HUGE_VAL) ? u : y;
+}
+template <typename T>
+OPGEN_DEVICE T expm1(T x) {  // the series where exp(x) - 1 cancels
+  T p = T(0);
+  if (sizeof(T) > sizeof(float)) {
+    p = p * x + T(1.0 / 6402373705728000.0);
+    p = p * x + T(1.0 / 355687428096000.0);
+    p = p * x + T(1.0 / 20922789888000.0);
+    p = p * x + T(1.0 / 1307674368000.0);
+    p = p * x + T(1.0 / 87178291200.0);
+    p = p * x + T(1.0 / 6227020800.0);
+    p = p * x + T(1.0 / 479001600.0);
+  }
+  p = p * x + T(1.0 / 39916800.0);
+  p = p * x + T(1.0 / 3628800.0);
+  p = p * x + T(1.0 / 362880.0);
+  p = p * x + T(1.0 / 40320.0);
+  p = p * x + T(1.0 / 5040.0);
+  p = p * x + T(1.0 / 720.0);
+  p = p * x + T(1.0 / 120.0);
+  p = p * x + T(1.0 / 24.0);
+  p = p * x + T(1.0 / 6.0);
+  p = p * x + T(1.0 / 2.0);
+  const T small = x == T(0) ? x : p * x * x + x;
+  return x > T(-0.7) && x < T(0.7) ? small : exp(x) - T(1);
+}
+OPGEN_DEVICE float tanh(float x) {
+  const float a = x < 0.0f ? -x : x;
+  const float z = x * x;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float small = p * z * x + x;
+  const float large = 1.0f - 2.0f / (exp(2.0f * a) + 1.0f);
+  return a < 0.625f ? small : x < 0.0f ? -large : large;
+}
+OPGEN_DEVICE double tanh(double x) {
+  const double a = x < 0.0 ? -x : x;
+  const double z = x * x;
+  double p = -9.64399179425052238628e-1;
+  p = p * z - 9.92877231001918586564e1;
+  p = p * z - 1.61468768441708447952e3;
+  double q = z + 1.12811678491632931402e2;
+  q = q * z + 2.23548839060100448583e3;
+  q = q * z + 4.84406305325125486048e3;
+  const double small = x * z * (p / q) + x;
+  const double large = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
+  return a < 0.625 ? small : x < 0.0 ? -large : large;
+}
+
+OPGEN_DEVICE float rsqrt(float x) { return 1.0f / ::sqrtf(x); }
+OPGEN_DEVICE double rsqrt(double x) { return 1.0 / ::sqrt(x); }
+
+}  // namespace OPGEN_ISA
+}  // namespace rt

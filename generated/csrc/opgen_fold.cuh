@@ -1,0 +1,135 @@
+// Reductions: accumulators, and teams of threads that fold together.
+//
+// An accumulator is started at the value of an empty range, is fed with `add` and joined with `merge`. Joining is in
+// a fixed order, so results are the same in every run. `of_lane` gives that of the lane whose number differs in `bits`.
+#pragma once
+
+#include "opgen_types.cuh"
+
+namespace rt {
+
+template <typename T>
+struct Sum {
+  T value = T(0);
+  OPGEN_DEVICE void add(T x) { value += x; }
+  OPGEN_DEVICE void merge(const Sum& other) { value += other.value; }
+  OPGEN_DEVICE Sum of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+
+template <typename T>
+struct Prod {
+  T value = T(1);
+  OPGEN_DEVICE void add(T x) { value *= x; }
+  OPGEN_DEVICE void merge(const Prod& other) { value *= other.value; }
+  OPGEN_DEVICE Prod of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+
+// The greatest number there is: infinity, or the greatest integer.
+template <typename T>
+OPGEN_DEVICE T top() {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    return INT64_MAX;
+  } else {
+    return inf<T>();
+  }
+}
+
+// nan wins.
+template <typename T>
+struct Max {
+  T value = -top<T>();
+  OPGEN_DEVICE void add(T x) { value = max(value, x); }
+  OPGEN_DEVICE void merge(const Max& other) { add(other.value); }
+  OPGEN_DEVICE Max of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+
+template <typename T>
+struct Min {
+  T value = top<T>();
+  OPGEN_DEVICE void add(T x) { value = min(value, x); }
+  OPGEN_DEVICE void merge(const Min& other) { add(other.value); }
+  OPGEN_DEVICE Min of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+
+struct Any {
+  int32_t value = 0;
+  OPGEN_DEVICE void add(bool x) { value |= x ? 1 : 0; }
+  OPGEN_DEVICE void merge(const Any& other) { value |= other.value; }
+  OPGEN_DEVICE Any of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+struct All {
+  int32_t value = 1;
+  OPGEN_DEVICE void add(bool x) { value &= x ? 1 : 0; }
+  OPGEN_DEVICE void merge(const All& other) { value &= other.value; }
+  OPGEN_DEVICE All of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
+};
+
+// The position of the first extreme; the first nan wins over everything. `position` is -1 while nothing was added.
+template <typename T, bool Largest>
+struct ArgExtreme {
+  T best = T(0);
+  int64_t value = -1;
+  OPGEN_DEVICE void add(T x, int64_t position) {
+    const bool better = Largest ? x > best : x < best;
+    const bool tie = x == best || (isnan(x) && isnan(best));
+    const bool wins = (isnan(x) && !isnan(best)) || (better && !isnan(best)) || (tie && position < value);
+    if (value < 0 || wins) {
+      best = x;
+      value = position;
+    }
+  }
+  OPGEN_DEVICE void merge(const ArgExtreme& other) {
+    if (other.value >= 0) add(other.best, other.value);
+  }
+  OPGEN_DEVICE ArgExtreme of_lane(unsigned mask, int bits) const {
+    return {__shfl_xor_sync(mask, best, bits), __shfl_xor_sync(mask, value, bits)};
+  }
+};
+template <typename T>
+using ArgMax = ArgExtreme<T, true>;
+template <typename T>
+using ArgMin = ArgExtreme<T, false>;
+
+// Width lanes of one warp, a power of two; teams of one warp are independent of each other.
+template <int Width>
+struct Lanes {
+  static constexpr int size = Width;
+
+  static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x) % Width; }
+
+  template <typename Fold>
+  static OPGEN_DEVICE void join(Fold* fold) {
+    constexpr unsigned lanes = Width == 32 ? 0xffffffffu : (1u << Width % 32) - 1;
+    const unsigned mask = lanes << (threadIdx.x % 32 / Width * Width);
+    OPGEN_UNROLL
+    for (int bits = Width / 2; bits > 0; bits /= 2) fold->merge(fold->of_lane(mask, bits));
+  }
+};
+
+// The whole block.
+template <int Threads>
+struct Block {
+  static constexpr int size = Threads;
+  static constexpr int warps = Threads / 32;
+  static_assert(Threads % 32 == 0 && (warps & (warps - 1)) == 0, "a power of two of whole warps");
+
+  static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x); }
+
+  template <typename Fold>
+  static OPGEN_DEVICE void join(Fold* fold) {
+    OPGEN_SHARED(Fold, cells, warps);
+    Lanes<32>::join(fold);
+    if (threadIdx.x % 32 == 0) cells[threadIdx.x / 32] = *fold;
+    __syncthreads();
+    *fold = cells[threadIdx.x % warps];
+    Lanes<warps>::join(fold);
+    __syncthreads();
+  }
+};
+
+template <typename Team, typename... Folds>
+OPGEN_DEVICE void join(Folds*... folds) {
+  (Team::join(folds), ...);
+}
+
+}  // namespace rt

@@ -1,0 +1,388 @@
+// The binding of generated operators to torch, on its stable ABI: checks arguments, finds sizes, allocates results,
+// runs the steps of a kernel plan and gives matrix products to torch. Generated files hold one function per plan.
+//
+// Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
+// as a torch without CUDA cannot load the second.
+#pragma once
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opgen_abi.h"
+#if defined(USE_CUDA)
+#include "opgen_cuda_host.h"
+#endif
+#include "opgen_describe.h"
+#include "opgen_step.h"
+
+namespace opgen {
+
+template <size_t Count>
+inline Tensor dispatch(const char* op, const char* overload, std::array<StableIValue, Count> stack) {
+  TORCH_ERROR_CODE_CHECK(torch_call_dispatcher(op, overload, stack.data(), TORCH_ABI_VERSION));
+  return torch::stable::detail::to<Tensor>(stack[0]);
+}
+template <typename T>
+inline StableIValue boxed(const T& value) {
+  return torch::stable::detail::from(value);
+}
+
+inline Tensor expand(const Tensor& tensor, const Sizes& sizes) {
+  return dispatch<3>("aten::expand", "", {boxed(tensor), boxed(sizes), boxed(false)});
+}
+
+#if defined(USE_CUDA)
+using Step = OpgenCudaStep;
+
+// `like` is any tensor of the call.
+inline int run_step(const Step& step, OpgenCall& call, const Tensor& like) { return run_on_cuda(step, call, like); }
+#else
+using Step = OpgenStep;
+
+inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t, void*), void* body) {
+  torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
+}
+inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
+  OpgenHost host{threads, {-1, 0, 0, 0, 0}};
+  const int status = step(call, host);
+  *call.bad_index = host.bad;
+  return status;
+}
+#endif
+
+// One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
+class __attribute__((visibility("hidden"))) Call {
+ public:
+  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
+
+  // An argument that must be there.
+  void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
+    if (!tensor.has_value()) fail(op_, ": ", name, " is missing");
+    arguments_.push_back({name, *tensor, element, shape});
+  }
+  // An argument of the plan that this op is not given, as nothing needs it.
+  void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
+    arguments_.push_back({name, std::nullopt, element, shape});
+    arguments_.back().used = false;
+  }
+  // A cotangent or tangent, zero where it is missing.
+  void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
+    arguments_.push_back({name, tensor, element, shape});
+  }
+
+  // Once all arguments are known: dtype, device, sizes.
+  void begin() {
+    find_type();
+    for (const Argument& a : arguments_) {
+      if (a.tensor.has_value()) check(a);
+    }
+    for (Argument& a : arguments_) add(a);
+  }
+
+  int64_t size(int dim) const {
+    if (dims_[dim] < 0) fail(op_, ": the size of dim ", dim, " follows from no argument that is there");
+    return dims_[dim];
+  }
+  void set_size(int dim, int64_t size) {
+    if (size < 0) fail(op_, ": a size computed from the arguments is negative: ", size);
+    dims_[dim] = size;
+  }
+  // A position of an extreme is asked for, along what has this size.
+  void some(const char* reduction, const char* along, int64_t size) const {
+    if (size == 0) fail(op_, ": ", reduction, "[", along, "] has no value, as ", along, " has size 0");
+  }
+  int64_t batch_count() const {
+    int64_t count = 1;
+    for (int64_t size : batch_) count *= size;
+    return count;
+  }
+  void number(double value) { reals_.push_back(value); }
+  void number(int64_t value) { ints_.push_back(value); }
+  void number(bool value) { ints_.push_back(value ? 1 : 0); }
+
+  template <typename T>
+  void numbers(const std::vector<T>& values, size_t count) {
+    if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
+    for (const T value : values) number(value);
+  }
+
+  // Memory for the next buffer, contiguous; none where nobody wants it.
+  void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true) {
+    if (!wanted) return reserve(name);
+    const Sizes sizes = resolved(shape);
+    keep(name, torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
+  }
+  // The place of a buffer that torch fills, or that nobody wants.
+  void reserve(const char* name) {
+    names_.push_back(name);
+    tensors_.push_back(Tensor());
+    described_.push_back(OpgenTensor{});
+    described_.back().ndim = -1;
+  }
+  void set(const char* name, const Tensor& tensor) {
+    const int number = number_of(name);
+    tensors_[number] = tensor;
+    described_[number] = description(tensor);
+  }
+
+  void run(int step) {
+    OpgenCall call{};
+    call.tensors = described_.data();
+    call.batch = batch_.data();
+    call.batch_ndim = static_cast<int64_t>(batch_.size());
+    call.dims = dims_.data();
+    call.reals = reals_.data();
+    call.ints = ints_.data();
+    call.dtype = dtype_of(scalar_);
+    OpgenBadIndex bad{-1, 0, 0, 0, 0};
+    call.bad_index = &bad;
+    const int status = run_step(steps_[step], call, first());
+    if (status == OPGEN_BAD_INDEX) {
+      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ", names_[bad.tensor],
+           ", which has size ", bad.size);
+    }
+    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with ", status > 0 ? "CUDA error " : "code ", status);
+  }
+
+  // a * b summed over what the equation leaves out, in the dtype of the result.
+  Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
+    const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
+    const std::vector<Tensor> operands{left, right};
+    return contiguous(dispatch<3>("aten::einsum", "",
+                                  {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
+  }
+  // Rows of a times rows of b, plus a bias over the last dim.
+  Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
+    const int a = number_of(a_name), b = number_of(b_name);
+    const ScalarType type = type_of(element);
+    const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
+    return dispatch<3>("aten::linear", "",
+                       {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
+  }
+
+  // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
+  // was not wanted is an undefined tensor.
+  Tensor result(const char* name, Element element) const {
+    const int number = number_of(name);
+    return described_[number].ndim < 0 ? Tensor() : converted(tensors_[number], type_of(element));
+  }
+  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const {
+    const int number = number_of(name);
+    if (described_[number].ndim < 0) return Tensor();
+    const Tensor& target = tensors_[number_of(like)];
+    Tensor value = tensors_[number];
+    if (sizes_of(value) != sizes_of(target)) {
+      const int64_t missing = value.dim() - target.dim();
+      Sizes over;
+      for (int64_t d = 0; d < static_cast<int64_t>(batch_.size()); ++d) {
+        if (d < missing || target.size(batch_at + d - missing) != batch_[d]) over.push_back(batch_at + d);
+      }
+      const Sizes sizes = sizes_of(target);
+      value = torch::stable::sum(value, torch::headeronly::IntHeaderOnlyArrayRef(over.data(), over.size()), true);
+      value = torch::stable::reshape(value, {sizes.data(), sizes.size()});
+    }
+    return converted(value, type_of(element));
+  }
+
+ private:
+  struct __attribute__((visibility("hidden"))) Argument {
+    const char* name;
+    Optional tensor;
+    Element element;
+    std::vector<Entry> shape;
+    bool used = true;
+  };
+
+  static int64_t dtype_of(ScalarType type) {
+    switch (type) {
+      case ScalarType::Double:
+        return OPGEN_FLOAT64;
+      case ScalarType::Half:
+        return OPGEN_FLOAT16;
+      case ScalarType::BFloat16:
+        return OPGEN_BFLOAT16;
+      case ScalarType::Long:
+        return OPGEN_INT64;
+      case ScalarType::Bool:
+        return OPGEN_BOOL;
+      default:
+        return OPGEN_FLOAT32;
+    }
+  }
+  static bool floating(ScalarType type) {
+    return type == ScalarType::Float || type == ScalarType::Double || type == ScalarType::Half ||
+           type == ScalarType::BFloat16;
+  }
+  static const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
+
+  ScalarType type_of(Element element) const {
+    switch (element) {
+      case Element::scalar:
+        return scalar_;
+      case Element::compute:
+        return compute_type(scalar_);
+      case Element::int64:
+        return ScalarType::Long;
+      default:
+        return ScalarType::Bool;
+    }
+  }
+  static Tensor converted(const Tensor& tensor, ScalarType type) {
+    return tensor.scalar_type() == type ? tensor : torch::stable::to(tensor, type);
+  }
+  static Tensor contiguous(const Tensor& tensor) {
+    return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
+  }
+  std::optional<torch::stable::Device> device() const { return first().device(); }
+  const Tensor& first() const {
+    for (const Argument& a : arguments_) {
+      if (a.tensor.has_value()) return *a.tensor;
+    }
+    fail(op_, ": no tensor was given");
+  }
+  void find_type() {
+    const Argument* owner = nullptr;
+    for (const Argument& a : arguments_) {
+      if (!a.tensor.has_value()) continue;
+      if (a.tensor->device() != first().device()) {
+        fail(op_, ": ", a.name, " is on another device than ", arguments_[0].name);
+      }
+      const ScalarType type = a.tensor->scalar_type();
+      const bool fits = a.element == Element::int64     ? type == ScalarType::Long
+                        : a.element == Element::boolean ? type == ScalarType::Bool
+                                                        : floating(type);
+      if (!fits) fail(op_, ": ", a.name, " may not have dtype ", type_name(type));
+      if (a.element != Element::scalar) continue;
+      if (owner == nullptr) {
+        owner = &a;
+        scalar_ = type;
+      } else if (type != scalar_) {
+        fail(op_, ": ", a.name, " has dtype ", type_name(type), ", but ", owner->name, " has ", type_name(scalar_));
+      }
+    }
+  }
+
+  void check(const Argument& a) {
+    const Tensor& tensor = *a.tensor;
+    const auto rank = static_cast<int64_t>(a.shape.size());
+    int64_t batch_at = -1;
+    for (int64_t k = 0; k < rank; ++k) batch_at = a.shape[k].kind == Entry::the_batch ? k : batch_at;
+    const int64_t own = tensor.dim() - (rank - (batch_at < 0 ? 0 : 1));
+    if (batch_at < 0 ? own != 0 : own < 0) {
+      fail(op_, ": ", a.name, " has ", tensor.dim(), " dims, ", rank - (batch_at < 0 ? 0 : 1),
+           batch_at < 0 ? " are declared: " : " at least are declared: ", shown(tensor));
+    }
+    for (int64_t k = 0; k < rank; ++k) {
+      const int64_t at = batch_at >= 0 && k > batch_at ? k + own - 1 : k;
+      if (k != batch_at) check_size(a, a.shape[k], tensor.size(at), at);
+    }
+    if (batch_at >= 0) broadcast(a, batch_at, own);
+  }
+  void check_size(const Argument& a, const Entry& entry, int64_t size, int64_t at) {
+    if (entry.kind == Entry::a_size) {
+      if (entry.size != size) {
+        fail(op_, ": ", a.name, " has size ", size, " at dim ", at, ", declared is ", entry.size);
+      }
+    } else if (dims_[entry.dim] < 0) {
+      dims_[entry.dim] = size;
+      owners_[entry.dim] = a.name;
+    } else if (dims_[entry.dim] != size) {
+      fail(op_, ": ", a.name, " has size ", size, " for ", entry.name, " (dim ", at, "), but ", owners_[entry.dim],
+           " has ", dims_[entry.dim]);
+    }
+  }
+  void broadcast(const Argument& a, int64_t batch_at, int64_t own) {
+    if (own > static_cast<int64_t>(batch_.size())) batch_.insert(batch_.begin(), own - batch_.size(), 1);
+    for (int64_t d = 0; d < own; ++d) {
+      const int64_t size = a.tensor->size(batch_at + d);
+      int64_t& known = batch_[batch_.size() - own + d];
+      if (known != size && known != 1 && size != 1) {
+        fail(op_, ": ", a.name, " has size ", size, " at dim ", batch_at + d, ", which does not broadcast with ", known,
+             " of the other operands");
+      }
+      known = known == 1 ? size : known;
+    }
+  }
+
+  int number_of(const char* name) const {
+    int number = 0;
+    while (std::strcmp(names_[number], name) != 0) ++number;
+    return number;
+  }
+  void keep(const char* name, const Tensor& tensor) {
+    names_.push_back(name);
+    tensors_.push_back(tensor);
+    described_.push_back(description(tensor));
+  }
+  void add(Argument& a) {
+    if (!a.used) {
+      reserve(a.name);
+    } else if (a.tensor.has_value()) {
+      keep(a.name, *a.tensor);
+    } else {
+      const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
+      keep(a.name, expand(zero, resolved(a.shape)));
+    }
+  }
+  template <typename Shape>
+  Sizes resolved(const Shape& shape) const {
+    Sizes sizes;
+    for (const Entry& entry : shape) {
+      if (entry.kind == Entry::the_batch) {
+        sizes.insert(sizes.end(), batch_.begin(), batch_.end());
+      } else {
+        sizes.push_back(entry.kind == Entry::a_dim ? size(entry.dim) : entry.size);
+      }
+    }
+    return sizes;
+  }
+  OpgenTensor description(const Tensor& tensor) const {
+    OpgenTensor d{};
+    if (tensor.dim() > OPGEN_MAX_DIMS) fail(op_, ": a tensor has more than ", OPGEN_MAX_DIMS, " dims");
+    d.data = tensor.data_ptr();
+    d.dtype = dtype_of(tensor.scalar_type());
+    d.ndim = tensor.dim();
+    for (int64_t k = 0; k < d.ndim; ++k) {
+      d.sizes[k] = tensor.size(k);
+      d.strides[k] = tensor.stride(k);
+    }
+    return d;
+  }
+  // An operand of a product, with the whole batch where neither side has it.
+  Tensor operand(int number, Element element, int a, int b) const {
+    const Tensor tensor = converted(tensors_[number], type_of(element));
+    const bool is_argument = number < static_cast<int>(arguments_.size());
+    if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
+    const std::vector<Entry>& shape = arguments_[number].shape;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (shape[k].kind == Entry::the_batch) return expand(tensor, resolved(shape));
+    }
+    return tensor;
+  }
+  bool whole_batch(int number) const {
+    if (number >= static_cast<int>(arguments_.size())) return true;
+    return sizes_of(tensors_[number]) == resolved(arguments_[number].shape);
+  }
+
+  const char* op_;
+  const Step* steps_;
+  Sizes dims_;
+  std::vector<const char*> owners_;
+  Sizes batch_;
+  std::vector<double> reals_;
+  std::vector<int64_t> ints_;
+  std::vector<Argument> arguments_;
+  std::vector<const char*> names_;
+  std::vector<Tensor> tensors_;
+  std::vector<OpgenTensor> described_;
+  ScalarType scalar_ = ScalarType::Float;
+};
+
+}  // namespace opgen

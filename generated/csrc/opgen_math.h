@@ -1,0 +1,254 @@
+// Scalar functions of the generated CPU kernels, for float and double (and 64-bit integers where they make sense). No
+// torch header, no library call in what is inlined: exp, log, tanh and their relatives are written so that the compiler
+// can vectorise a loop over them. Edge cases follow torch.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "opgen_exp.h"
+
+// A function that the C library has for both types, as an overload set.
+#define OPGEN_LIBRARY(name, single, dual)                  \
+  OPGEN_DEVICE float name(float x) { return ::single(x); } \
+  OPGEN_DEVICE double name(double x) { return ::dual(x); }
+#define OPGEN_LIBRARY2(name, single, dual)                             \
+  OPGEN_DEVICE float name(float x, float y) { return ::single(x, y); } \
+  OPGEN_DEVICE double name(double x, double y) { return ::dual(x, y); }
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+constexpr double pi = 3.14159265358979323846;
+
+template <typename T>
+OPGEN_DEVICE T inf() {
+  return static_cast<T>(HUGE_VAL);
+}
+template <typename T>
+OPGEN_DEVICE T nan() {
+  return static_cast<T>(NAN);
+}
+
+OPGEN_LIBRARY(exp2, exp2f, exp2)
+OPGEN_LIBRARY(log2, log2f, log2)
+OPGEN_LIBRARY(log10, log10f, log10)
+OPGEN_LIBRARY(sqrt, sqrtf, sqrt)
+OPGEN_LIBRARY(cbrt, cbrtf, cbrt)
+OPGEN_LIBRARY(floor, floorf, floor)
+OPGEN_LIBRARY(ceil, ceilf, ceil)
+OPGEN_LIBRARY(round, rintf, rint)  // halves to even
+OPGEN_LIBRARY(trunc, truncf, trunc)
+OPGEN_LIBRARY(asin, asinf, asin)
+OPGEN_LIBRARY(acos, acosf, acos)
+OPGEN_LIBRARY(atan, atanf, atan)
+OPGEN_LIBRARY(sinh, sinhf, sinh)
+OPGEN_LIBRARY(cosh, coshf, cosh)
+OPGEN_LIBRARY(asinh, asinhf, asinh)
+OPGEN_LIBRARY(acosh, acoshf, acosh)
+OPGEN_LIBRARY(atanh, atanhf, atanh)
+OPGEN_LIBRARY(erf, erff, erf)
+OPGEN_LIBRARY(erfc, erfcf, erfc)
+OPGEN_LIBRARY(lgamma, lgammaf, lgamma)
+OPGEN_LIBRARY2(atan2, atan2f, atan2)
+OPGEN_LIBRARY2(copysign, copysignf, copysign)
+OPGEN_LIBRARY2(fmod, fmodf, fmod)
+OPGEN_LIBRARY2(hypot, hypotf, hypot)
+OPGEN_LIBRARY2(pow, powf, pow)
+
+// The least and the greatest value of a type, which start a maximum and a minimum.
+template <typename T>
+OPGEN_DEVICE T lowest() {
+  return T(1.5) == T(1) ? static_cast<T>(INT64_MIN) : static_cast<T>(-HUGE_VAL);
+}
+template <typename T>
+OPGEN_DEVICE T highest() {
+  return T(1.5) == T(1) ? static_cast<T>(INT64_MAX) : static_cast<T>(HUGE_VAL);
+}
+
+template <typename T>
+OPGEN_DEVICE bool isnan(T x) {
+  return x != x;
+}
+template <typename T>
+OPGEN_DEVICE bool isfinite(T x) {
+  return x - x == T(0);
+}
+
+// --- Trigonometry ----------------------------------------------------------------------------------------------------
+
+OPGEN_LIBRARY(sin, sinf, sin)
+OPGEN_LIBRARY(cos, cosf, cos)
+OPGEN_LIBRARY(tan, tanf, tan)
+
+template <typename T>
+OPGEN_DEVICE T sinc(T x) {
+  return x == T(0) ? T(1) : sin(T(pi) * x) / (T(pi) * x);
+}
+
+// --- Error function --------------------------------------------------------------------------------------------------
+
+// exp(x*x) erfc(x): the product where it neither overflows nor cancels, the asymptotic series beyond.
+OPGEN_DEVICE double erfcx(double x) {
+  if (x < 20.0) {
+    const double high = x * x;
+    return ::exp(high) * (1.0 + ::fma(x, x, -high)) * ::erfc(x);
+  }
+  const double y = 1.0 / (2.0 * x * x);
+  const double series = 1.0 - y * (1.0 - 3.0 * y * (1.0 - 5.0 * y * (1.0 - 7.0 * y * (1.0 - 9.0 * y))));
+  return series / (x * 1.7724538509055160273);
+}
+OPGEN_DEVICE float erfcx(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
+
+// Newton's method on erfc of the tail, from a logarithmic estimate.
+OPGEN_DEVICE double erfinv(double x) {
+  const double a = ::fabs(x);
+  if (!(a < 1.0)) return a == 1.0 ? ::copysign(HUGE_VAL, x) : NAN;
+  const double w = ::log1p(-a * a), c = 4.3307467508 + 0.5 * w;
+  double y = ::sqrt(::sqrt(c * c - w / 0.147) - c);
+  for (int step = 0; step < 4; ++step) {
+    const double error = a < 0.5 ? ::erf(y) - a : (1.0 - a) - ::erfc(y);
+    const double slope = 1.1283791670955126 * ::exp(-y * y);
+    y -= error / (slope + y * error);
+  }
+  return ::copysign(y, x);
+}
+OPGEN_DEVICE float erfinv(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+
+// --- Elementary ------------------------------------------------------------------------------------------------------
+
+template <typename T>
+OPGEN_DEVICE T square(T x) {
+  return x * x;
+}
+template <typename T>
+OPGEN_DEVICE T reciprocal(T x) {
+  return T(1) / x;
+}
+template <typename T>
+OPGEN_DEVICE T abs(T x) {
+  return x < T(0) ? -x : x == T(0) ? T(0) : x;
+}
+template <typename T>
+OPGEN_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+template <typename T>
+OPGEN_DEVICE T frac(T x) {
+  return x - trunc(x);
+}
+template <typename T>
+OPGEN_DEVICE T max(T x, T y) {
+  return x > y || isnan(x) ? x : y;
+}
+template <typename T>
+OPGEN_DEVICE T min(T x, T y) {
+  return x < y || isnan(x) ? x : y;
+}
+template <typename T>
+OPGEN_DEVICE T clamp(T x, T low, T high) {
+  return min(max(x, low), high);
+}
+template <typename T>
+OPGEN_DEVICE T heaviside(T x, T at_zero) {
+  return x == T(0) ? at_zero : x > T(0) ? T(1) : isnan(x) ? x : T(0);
+}
+template <typename T>
+OPGEN_DEVICE T lerp(T x, T y, T weight) {
+  return x + weight * (y - x);
+}
+template <typename T>
+OPGEN_DEVICE T remainder(T x, T y) {  // the sign of the divisor
+  const T r = fmod(x, y);
+  return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
+}
+template <typename T>
+OPGEN_DEVICE T mod(T x, T y) {
+  return remainder(x, y);
+}
+template <typename T>
+OPGEN_DEVICE T floordiv(T x, T y) {
+  return floor(x / y);
+}
+OPGEN_DEVICE int64_t mod(int64_t x, int64_t y) {
+  if (y == 0) return 0;
+  const int64_t r = x % y;
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+OPGEN_DEVICE int64_t remainder(int64_t x, int64_t y) { return mod(x, y); }
+OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return x % y; }
+OPGEN_DEVICE int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
+OPGEN_DEVICE int64_t floor(int64_t x) { return x; }
+OPGEN_DEVICE int64_t ceil(int64_t x) { return x; }
+OPGEN_DEVICE int64_t round(int64_t x) { return x; }
+OPGEN_DEVICE int64_t trunc(int64_t x) { return x; }
+
+// x to an integer power, by squaring; exact for integers.
+template <int N, typename T>
+OPGEN_DEVICE T powi(T x) {
+  if constexpr (N < 0) {
+    return T(1) / powi<-N>(x);
+  } else if constexpr (N == 0) {
+    return T(1);
+  } else if constexpr (N == 1) {
+    return x;
+  } else {
+    const T half = powi<N / 2>(x);
+    return N % 2 == 0 ? half * half : half * half * x;
+  }
+}
+OPGEN_DEVICE int64_t pow(int64_t x, int64_t n) {
+  int64_t result = 1;
+  for (; n > 0; n >>= 1) {
+    if ((n & 1) != 0) result *= x;
+    x *= x;
+  }
+  return result;
+}
+
+OPGEN_DEVICE int64_t bit_and(int64_t x, int64_t y) { return x & y; }
+OPGEN_DEVICE int64_t bit_or(int64_t x, int64_t y) { return x | y; }
+OPGEN_DEVICE int64_t bit_xor(int64_t x, int64_t y) { return x ^ y; }
+
+// --- Stable combinations ---------------------------------------------------------------------------------------------
+
+template <typename T>
+OPGEN_DEVICE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+template <typename T>
+OPGEN_DEVICE T softplus(T x) {
+  return max(x, T(0)) + log1p(exp(-abs(x)));
+}
+template <typename T>
+OPGEN_DEVICE T logsigmoid(T x) {
+  return -softplus(-x);
+}
+template <typename T>
+OPGEN_DEVICE T relu(T x) {
+  return max(x, T(0));
+}
+template <typename T>
+OPGEN_DEVICE T silu(T x) {
+  return x * sigmoid(x);
+}
+template <typename T>
+OPGEN_DEVICE T logaddexp(T x, T y) {
+  const T top = max(x, y);
+  return isfinite(top) ? top + log1p(exp(-abs(x - y))) : isnan(x) ? x : isnan(y) ? y : top;
+}
+template <typename T>
+OPGEN_DEVICE T xlogy(T x, T y) {
+  return isnan(y) ? y : x == T(0) ? T(0) : x * log(y);
+}
+template <typename T>
+OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
+  return x < T(0.6931471805599453) ? log(-expm1(-x)) : log1p(-exp(-x));
+}
+
+}  // namespace OPGEN_ISA
+}  // namespace rt
+
+#include "opgen_special.h"

@@ -1,0 +1,245 @@
+// Views of tensors inside kernels, the flattening of loops, and what the host prepares for both.
+#pragma once
+
+#include "opgen_abi.h"
+#include "opgen_types.cuh"
+
+namespace rt {
+
+constexpr int max_batch = 6;  // batch dims that are left after merging
+constexpr int max_axes = 8;   // declared dims of one tensor
+
+// Divides numbers below 2^63 by one fixed at launch: a multiplication and a shift. (The compiler's own 64-bit division
+// is a subroutine, which costs registers even where it never runs.)
+struct Divider {
+  int64_t size = 1;
+  uint64_t factor = 0;
+  int shift = 0;
+
+  Divider() = default;
+  explicit Divider(int64_t size) : size(size) {
+    if (size < 1) return;
+    while ((uint64_t{1} << shift) < static_cast<uint64_t>(size)) ++shift;
+    const auto excess = static_cast<unsigned __int128>((uint64_t{1} << shift) - static_cast<uint64_t>(size));
+    factor = static_cast<uint64_t>((excess << 64) / static_cast<uint64_t>(size) + 1);
+  }
+
+  OPGEN_DEVICE int64_t quotient(int64_t n) const {
+    const auto dividend = static_cast<uint64_t>(n);
+    return static_cast<int64_t>((__umul64hi(dividend, factor) + dividend) >> shift);
+  }
+};
+
+// Splits off the fastest index of a flattened loop nest.
+OPGEN_DEVICE int64_t split(int64_t* rest, const Divider& divider) {
+  const int64_t quotient = divider.quotient(*rest);
+  const int64_t index = *rest - quotient * divider.size;
+  *rest = quotient;
+  return index;
+}
+
+// A place in the batch: one coordinate per merged batch dim.
+struct Place {
+  int64_t at[max_batch];
+};
+
+struct Batch {
+  int rank = 0;
+  int64_t count = 1;
+  Divider sizes[max_batch];
+
+  OPGEN_DEVICE Place place(int64_t index) const {
+    Place p;
+    OPGEN_UNROLL
+    for (int d = max_batch - 1; d >= 0; --d) {
+      if (d == 0 || d >= rank) {
+        p.at[d] = d >= rank && d > 0 ? 0 : index;
+      } else {
+        p.at[d] = split(&index, sizes[d]);
+      }
+    }
+    return p;
+  }
+};
+
+// A strided tensor. `at`, `load` and `store` take its positions in declared order, a Place where its batch stands.
+template <typename T>
+struct Tensor {
+  T* data = nullptr;
+  int64_t batch_strides[max_batch] = {};
+  int64_t strides[max_axes] = {};
+
+  template <int Axis>
+  OPGEN_DEVICE int64_t offset() const {
+    return 0;
+  }
+  template <int Axis, typename... Rest>
+  OPGEN_DEVICE int64_t offset(const Place& place, Rest... rest) const {
+    int64_t sum = offset<Axis + 1>(rest...);
+    OPGEN_UNROLL
+    for (int d = 0; d < max_batch; ++d) sum += place.at[d] * batch_strides[d];
+    return sum;
+  }
+  template <int Axis, typename... Rest>
+  OPGEN_DEVICE int64_t offset(int64_t position, Rest... rest) const {
+    return position * strides[Axis] + offset<Axis + 1>(rest...);
+  }
+
+  template <typename... Positions>
+  OPGEN_DEVICE T* at(Positions... positions) const {
+    return data + offset<0>(positions...);
+  }
+  template <typename... Positions>
+  OPGEN_DEVICE math_t<T> load(Positions... positions) const {
+    return widen(data[offset<0>(positions...)]);
+  }
+  // A missing argument reads as zero.
+  template <typename... Positions>
+  OPGEN_DEVICE math_t<T> load_or_zero(Positions... positions) const {
+    return data == nullptr ? math_t<T>(0) : load(positions...);
+  }
+  template <typename V, typename... Positions>
+  OPGEN_DEVICE void store(V value, Positions... positions) const {
+    narrow(static_cast<math_t<T>>(value), at(positions...));
+  }
+};
+
+// Neighbouring elements, moved 16 bytes at a time.
+template <typename T, int V>
+struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
+  std::remove_const_t<T> values[V];
+
+  OPGEN_DEVICE math_t<T> get(int i) const { return widen(values[i]); }
+  template <typename Value>
+  OPGEN_DEVICE void set(int i, Value value) {
+    narrow(static_cast<math_t<T>>(value), &values[i]);
+  }
+};
+template <int V, typename T>
+OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T>& tensor, int64_t first) {
+  if (tensor.data == nullptr) {
+    Pack<T, V> zero;
+    for (int i = 0; i < V; ++i) zero.set(i, 0);
+    return zero;
+  }
+  return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
+}
+template <int V, typename T>
+OPGEN_DEVICE void store_pack(const Tensor<T>& tensor, int64_t first, const Pack<T, V>& pack) {
+  *reinterpret_cast<Pack<T, V>*>(tensor.data + first) = pack;
+}
+
+// --- Host
+// -------------------------------------------------------------------------------------------------------------
+
+inline int64_t batch_count(const OpgenCall& call) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < call.batch_ndim; ++d) count *= call.batch[d];
+  return count;
+}
+
+// Which argument of the call, how many declared dims it has (its batch counted as one), and where its batch stands (-1:
+// it has none).
+struct Slot {
+  int number;
+  int rank;
+  int batch_at;
+};
+
+// Reads an OpgenCall for one step: merges the batch dims as far as all its tensors allow, and hands out views.
+template <int Count>
+class Arguments {
+ public:
+  // (One constructor, not split up: gcc 12 loses the strides when they are set in a function of their own.)
+  Arguments(const OpgenCall& call, const Slot (&slots)[Count]) : call(call) {
+    for (int i = 0; i < Count; ++i) this->slots[i] = slots[i];
+    for (int64_t d = 0; d < call.batch_ndim; ++d) {
+      if (call.batch[d] == 1) continue;
+      bool merges = rank > 0;
+      for (int i = 0; i < Count && merges; ++i) merges = strides[i][rank - 1] == batch_stride(i, d) * call.batch[d];
+      if (!merges) ++rank;
+      sizes[rank - 1] = merges ? sizes[rank - 1] * call.batch[d] : call.batch[d];
+      for (int i = 0; i < Count; ++i) strides[i][rank - 1] = batch_stride(i, d);
+    }
+  }
+
+  Batch batch() const {
+    Batch result;
+    result.rank = rank;
+    for (int d = 0; d < rank; ++d) result.sizes[d] = Divider(sizes[d]);
+    result.count = batch_count(call);
+    return result;
+  }
+
+  template <typename T>
+  Tensor<T> tensor(int i) const {
+    const OpgenTensor& source = call.tensors[slots[i].number];
+    Tensor<T> view;
+    view.data = static_cast<T*>(source.data);
+    if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
+      view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
+      return view;
+    }
+    const int64_t own = batch_rank(i);
+    for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
+      const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
+      if (axis != slots[i].batch_at) view.strides[axis] = source.strides[before ? axis : axis + own - 1];
+    }
+    for (int d = 0; d < rank && d < max_batch; ++d) view.batch_strides[d] = strides[i][d];
+    return view;
+  }
+
+  // Whether all tensors (0-dim ones aside) lie in the order of their declared positions over the whole batch, without
+  // gaps and aligned, so that the n-th point of one is the n-th of another.
+  bool flat() const {
+    for (int i = 0; i < Count; ++i) {
+      if (slots[i].rank > 0 && !flat(i)) return false;
+    }
+    return true;
+  }
+
+  int status() const { return rank > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
+
+ private:
+  static bool empty(const OpgenTensor& source) {
+    for (int64_t d = 0; d < source.ndim; ++d) {
+      if (source.sizes[d] == 0) return true;
+    }
+    return false;
+  }
+
+  bool flat(int i) const {
+    const OpgenTensor& source = call.tensors[slots[i].number];
+    if (source.data == nullptr) return true;
+    if (reinterpret_cast<uintptr_t>(source.data) % 16 != 0) return false;
+    int64_t expected = 1;
+    for (int64_t d = source.ndim - 1; d >= 0; --d) {
+      if (source.sizes[d] != 1 && source.strides[d] != expected) return false;
+      expected *= source.sizes[d];
+    }
+    if (slots[i].batch_at < 0) return true;
+    int64_t own = 1;
+    for (int64_t d = 0; d < batch_rank(i); ++d) own *= source.sizes[slots[i].batch_at + d];
+    return own == batch_count(call);
+  }
+
+  int64_t batch_rank(int i) const {
+    return slots[i].batch_at < 0 ? 0 : call.tensors[slots[i].number].ndim - (slots[i].rank - 1);
+  }
+
+  // The stride of a tensor along a batch dim of the call: 0 where it broadcasts.
+  int64_t batch_stride(int i, int64_t d) const {
+    const OpgenTensor& source = call.tensors[slots[i].number];
+    const int64_t own = d - (call.batch_ndim - batch_rank(i));
+    if (slots[i].batch_at < 0 || own < 0 || source.sizes[slots[i].batch_at + own] == 1) return 0;
+    return source.strides[slots[i].batch_at + own];
+  }
+
+  const OpgenCall& call;
+  Slot slots[Count];
+  int rank = 0;
+  int64_t sizes[OPGEN_MAX_DIMS] = {};
+  int64_t strides[Count][OPGEN_MAX_DIMS] = {};
+};
+
+}  // namespace rt

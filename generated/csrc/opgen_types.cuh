@@ -1,0 +1,154 @@
+// Element types: 16-bit floats, their conversions, and the type each one computes in.
+#pragma once
+
+#include "opgen_math.cuh"
+
+#if defined(__CUDACC__)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
+#include <type_traits>
+
+namespace rt {
+
+#if defined(__CUDACC__)
+
+using half_t = __half;
+using bfloat16_t = __nv_bfloat16;
+
+OPGEN_DEVICE float widen(half_t x) { return __half2float(x); }
+OPGEN_DEVICE float widen(bfloat16_t x) { return __bfloat162float(x); }
+OPGEN_DEVICE void narrow(float x, half_t* y) { *y = __float2half_rn(x); }
+OPGEN_DEVICE void narrow(float x, bfloat16_t* y) { *y = __float2bfloat16_rn(x); }
+
+#else
+
+struct half_t {
+  uint16_t bits;
+};
+struct bfloat16_t {
+  uint16_t bits;
+};
+
+inline uint32_t bits_of(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+inline float float_of(uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+inline float widen(bfloat16_t x) { return float_of(static_cast<uint32_t>(x.bits) << 16); }
+inline float widen(half_t x) {
+  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
+  const uint32_t rest = x.bits & 0x7fffu;
+  if (rest >= 0x7c00u) return float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+  if (rest < 0x400u) return std::copysign(std::ldexp(static_cast<float>(rest), -24), float_of(sign));
+  return float_of(sign | ((rest << 13) + 0x38000000u));
+}
+
+// Nearest, ties to even.
+inline void narrow(float x, bfloat16_t* y) {
+  const uint32_t bits = bits_of(x);
+  y->bits = static_cast<uint16_t>(x != x ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+inline void narrow(float x, half_t* y) {
+  const uint32_t bits = bits_of(x);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t rest = bits & 0x7fffffffu;
+  uint32_t result;
+  if (rest > 0x7f800000u) {
+    result = 0x7fffu;
+  } else if (rest >= 0x477ff000u) {  // rounds to 65536 or more
+    result = 0x7c00u;
+  } else if (rest < 0x38800000u) {  // subnormal: the unit is 2^-24
+    result = static_cast<uint32_t>(std::nearbyint(std::ldexp(float_of(rest), 24)));
+  } else {
+    result = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
+  }
+  y->bits = static_cast<uint16_t>(sign | result);
+}
+
+#endif
+
+template <typename T>
+OPGEN_DEVICE T widen(T x) {
+  return x;
+}
+template <typename T>
+OPGEN_DEVICE void narrow(T x, T* y) {
+  *y = x;
+}
+
+template <typename T>
+struct Math {
+  using type = T;
+};
+template <>
+struct Math<half_t> {
+  using type = float;
+};
+template <>
+struct Math<bfloat16_t> {
+  using type = float;
+};
+template <typename T>
+using math_t = typename Math<std::remove_const_t<T>>::type;
+
+// Rounds to the storage type and back.
+template <typename T>
+OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {
+  T stored;
+  narrow(x, &stored);
+  return widen(stored);
+}
+
+}  // namespace rt
+
+// Which floating dtypes are compiled: float32 1, float64 2, float16 4, bfloat16 8.
+#if !defined(OPGEN_DTYPES)
+#define OPGEN_DTYPES 15
+#endif
+
+#define OPGEN_CASE(code, type, T, ...) \
+  case code: {                         \
+    using T = type;                    \
+    return __VA_ARGS__;                \
+  }
+#if OPGEN_DTYPES & 1
+#define OPGEN_CASE_FLOAT32(T, ...) OPGEN_CASE(OPGEN_FLOAT32, float, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT32(T, ...)
+#endif
+#if OPGEN_DTYPES & 2
+#define OPGEN_CASE_FLOAT64(T, ...) OPGEN_CASE(OPGEN_FLOAT64, double, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT64(T, ...)
+#endif
+#if OPGEN_DTYPES & 4
+#define OPGEN_CASE_FLOAT16(T, ...) OPGEN_CASE(OPGEN_FLOAT16, rt::half_t, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_FLOAT16(T, ...)
+#endif
+#if OPGEN_DTYPES & 8
+#define OPGEN_CASE_BFLOAT16(T, ...) OPGEN_CASE(OPGEN_BFLOAT16, rt::bfloat16_t, T, __VA_ARGS__)
+#else
+#define OPGEN_CASE_BFLOAT16(T, ...)
+#endif
+
+// The value of `...` with T standing for the C type of a floating dtype.
+#define OPGEN_DISPATCH(dtype, T, ...)     \
+  [&]() -> int {                          \
+    switch (dtype) {                      \
+      OPGEN_CASE_FLOAT32(T, __VA_ARGS__)  \
+      OPGEN_CASE_FLOAT64(T, __VA_ARGS__)  \
+      OPGEN_CASE_FLOAT16(T, __VA_ARGS__)  \
+      OPGEN_CASE_BFLOAT16(T, __VA_ARGS__) \
+      default:                            \
+        return OPGEN_BAD_DTYPE;           \
+    }                                     \
+  }()

@@ -1,0 +1,72 @@
+"""`opgen compile`: build the native libraries of generated operators, or only see whether the CUDA sources compile."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from opgen.cli import FINDINGS
+from opgen.cli.console import Progress, put, say
+from opgen.cli.options import generated_ops, out_option
+
+
+@click.command()
+@click.argument("ops", nargs=-1, metavar="[OP]...")
+@out_option
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="How many compilers run at a time.")
+@click.option(
+    "--cuda-check",
+    is_flag=True,
+    help="Compile the CUDA sources with nvcc for sm_80 and sm_90, with spills as errors, and keep nothing.",
+)
+def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool) -> None:
+    """Compile generated operators (default: all of them); their functions then run compiled kernels."""
+    names = generated_ops(out, ops)
+    if cuda_check:
+        _check_cuda(out, names, jobs)
+    else:
+        _compile(out, names, jobs)
+
+
+def _compile(out: Path, names: list[str], jobs: int | None) -> None:
+    from opgen.native.api import compile as compile_ops
+    from opgen.native.library import CompileError
+    from opgen.native.toolchain import NoCompilerError
+
+    progress = Progress(len(names))
+    try:
+        libraries = compile_ops(names, out, jobs=jobs, progress=progress)
+    except (NoCompilerError, CompileError) as e:
+        progress.close()
+        say(str(e), colour="red")
+        raise click.exceptions.Exit(FINDINGS) from None
+    finally:
+        progress.close()
+    for library in libraries:
+        put(str(library))
+    say(f"{len(libraries)} compiled; next: opgen test --backend native")
+
+
+def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
+    from opgen.native.cuda import compile_all, nvcc
+
+    if nvcc() is None:
+        say("nvcc is not installed", colour="red")
+        raise click.exceptions.Exit(FINDINGS)
+    sources = [path for name in names if (path := out / name / "csrc" / f"{name}.cu").exists()]
+    progress = Progress(2 * len(sources))
+    with tempfile.TemporaryDirectory() as folder:
+        done = compile_all(
+            sources, [out / "csrc"], Path(folder), jobs=jobs or 2, done=lambda c: progress(c.source.name)
+        )
+    progress.close()
+    for result in done:
+        verdict = "ok" if result.ok else "failed"
+        figures = f"{result.kernels} kernels, at most {result.registers} registers"
+        put(f"{verdict:<6} {result.architecture} {result.source} ({figures})", colour=None if result.ok else "red")
+        if not result.ok:
+            say(result.message)
+    if not done or not all(result.ok for result in done):
+        raise click.exceptions.Exit(FINDINGS)

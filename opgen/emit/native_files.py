@@ -1,0 +1,57 @@
+"""The native sources of an operator: a C++ binding, CPU kernels and CUDA kernels, and the headers they all share.
+
+In goes the surface of an operator with the order in which its dispatcher ops take their arguments; out come paths and
+texts. All of them print the same plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.emit import templates
+from opgen.emit.cpp_code import cpp_files
+from opgen.emit.cpp_host import Direction
+from opgen.emit.cuda_code import cuda_text
+from opgen.emit.view import Surface, formula_text
+from opgen.plan.build import build
+from opgen.plan.model import KernelPlan
+
+_HEADERS = (".h", ".cuh")
+
+
+def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[str, str], ...]:
+    """Paths and texts of the sources of an operator; `saved` is what its backward op takes beside cotangents."""
+    found = directions(s, saved)
+    cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
+    comment = header.replace("#", "//")
+    return (
+        (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
+        (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
+        (f"csrc/{s.name}.cu", f"{comment}\n{cuda_text(s.name, named_plans(found))}"),
+    )
+
+
+def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:
+    """What the forward and the backward op take and give."""
+    forward = Direction("forward", tuple(s.programs("forward")), s.inputs, (*s.output_names, *s.residuals))
+    if not s.active:
+        return (forward,)
+    cotangents = tuple(f"grad_{n}" for n in s.active)
+    gradients = tuple(f"grad_{n}" for n in s.wrt)
+    backward = Direction("backward", tuple(s.programs("backward")), (*cotangents, *saved), gradients, s.inputs)
+    return forward, backward
+
+
+def named_plans(found: Sequence[Direction]) -> tuple[tuple[str, KernelPlan], ...]:
+    """The plans of every variant and direction, under names of their own."""
+    return tuple(
+        (f"{d.which}_{number}" if len(d.programs) > 1 else d.which, build(program))
+        for d in found
+        for number, (_, program) in enumerate(d.programs)
+    )
+
+
+def shared_headers() -> tuple[tuple[str, str], ...]:
+    """The headers that the sources of all operators include."""
+    names = [n for n in templates.names("csrc") if n.endswith(_HEADERS)]
+    return tuple((name, templates.verbatim(name)) for name in names)

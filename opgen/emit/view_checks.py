@@ -1,0 +1,166 @@
+"""The bodies of the checks and of the fake kernels of an operator.
+
+In goes a `Surface`; out come lines of Python. The real kernels run the same checks, so that a wrong call is refused
+with the same words everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag
+from opgen.emit.layout import quoted, strings
+from opgen.emit.python_text import python_text
+from opgen.emit.shapes import Sizes, carriers, check_lines, empty_line
+from opgen.emit.signature import is_computed
+from opgen.emit.torch_code import MASK
+from opgen.emit.torch_conditions import Switches, chain
+from opgen.emit.torch_prepare import prepare
+from opgen.emit.torch_program import needs_upcast
+from opgen.emit.view import Surface
+from opgen.ir.program import Kind, Output, Program, Tensor
+from opgen.ir.scalar import BATCH
+from opgen.lang.nodes import Access, Expr, Name
+from opgen.lang.parser import parse_expression
+from opgen.lang.walk import nodes as every_node
+from opgen.spec.formula import Formula
+
+
+def _expression(text: object) -> Expr | None:
+    return parse_expression(Formula.plain(str(text)), Bag())
+
+
+def _mentions(e: Expr) -> tuple[str, ...]:
+    return tuple(n.name for n in every_node(e) if isinstance(n, Name | Access))
+
+
+def check_body(s: Surface) -> tuple[str, ...]:
+    limits = [(str(p.name), _expression(p.domain)) for p in s.spec.params if p.domain]
+    needed = [n for _, e in limits if e is not None for n in _mentions(e)]
+    lines = check_lines(s.name, s.operator.inputs, s.operator.optional, needed)
+    for a in s.operator.params:
+        if a.choices:
+            error = f"choice_error({quoted(s.name)}, {quoted(a.name)}, {a.name}, {strings(a.choices)})"
+            lines += [f"if {a.name} not in {strings(a.choices)}:", f"    raise {error}"]
+    for name, e in limits:
+        text = python_text(e, lambda n: n) if e is not None else None
+        if text is not None and e is not None:
+            a = next(a for a in s.operator.params if a.name == name)
+            maybe = f"{name} is not None and " if a.null or is_computed(a) else ""
+            domain = next(str(p.domain) for p in s.spec.params if p.name == name)
+            error = f"domain_error({quoted(s.name)}, {quoted(name)}, {name}, {quoted(domain)})"
+            lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
+    return tuple(lines)
+
+
+def _binds(text: str) -> bool:
+    """A comparison needs no parentheses after `not`."""
+    return " and " not in text and " or " not in text
+
+
+def value_checks(s: Surface) -> tuple[str, ...]:
+    """Lines that raise where an integer input is out of its domain; they read values, so only real kernels run them."""
+    lines: list[str] = []
+    for i in s.spec.inputs:
+        e = _expression(i.domain) if i.domain and i.dtype == "int" else None
+        text = python_text(e, lambda n: n, elementwise=True) if e is not None else None
+        if text is None:
+            continue
+        dims = [n for n in dict.fromkeys(_mentions(e)) if n[:1].isupper()] if e is not None else []
+        sizes = Sizes(s.operator.variants[0].program)
+        for d in dims:
+            sizes.size(d)
+        error = f"range_error({quoted(s.name)}, {quoted(str(i.name))}, {i.name}, {quoted(str(i.domain))})"
+        lines += [*sizes.lines, f"if {i.name}.is_cpu and not ({text}).all():", f"    raise {error}"]
+    return tuple(lines)
+
+
+# --- fake kernels ----------------------------------------------------------------------------------------------------
+
+
+def _float_input(inputs: Sequence[Tensor], optional: Sequence[str]) -> str:
+    always = [t.name for t in inputs if t.kind is Kind.FLOAT and t.name not in optional]
+    return always[0] if always else ""
+
+
+def fake_body(s: Surface) -> tuple[str, ...]:
+    """`return` of empty results, one branch for each shape that variants give them."""
+    upcast = any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
+    branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
+    return tuple(_branched(s, branches))
+
+
+def _branched(s: Surface, branches: Sequence[tuple[str, ...]]) -> list[str]:
+    kinds = list(dict.fromkeys(branches))
+    if len(kinds) == 1:
+        return list(kinds[0])
+    every = frozenset(range(len(branches)))
+    groups = [frozenset(i for i in every if branches[i] == k) for k in kinds]
+    switches = Switches.of([d.variant.conditions for d in s.derived], {})
+    out: list[str] = []
+    for head, body in zip(chain(groups, every, switches), kinds, strict=True):
+        if head == "else:":
+            out += body
+        else:
+            out += ["if" + head.removeprefix("el").removeprefix("if"), *(f"    {line}" for line in body)]
+    return out
+
+
+def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
+    sizes = Sizes(p)
+    carried = carriers(p)
+    like = _float_input(p.inputs, s.operator.optional) or p.inputs[0].name
+    found = {o.name: o for o in p.outputs}
+    texts = []
+    for name in (*s.output_names, *s.residuals):
+        o = found.get(name)
+        if o is None:
+            texts.append("None")
+            continue
+        residual = name in s.residuals
+        batch = carried[o.value] if residual else sizes.whole()
+        texts.append(empty_line(sizes, o, like, _dtype(o, p, like, upcast=upcast and residual), batch))
+    return (*sizes.lines, *_return(texts))
+
+
+def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
+    match o.kind:
+        case Kind.INT:
+            return "torch.int64"
+        case Kind.BOOL:
+            return "torch.bool"
+        case Kind.FLOAT:
+            kind = next(t.kind for t in p.inputs if t.name == like)
+            if kind is not Kind.FLOAT:
+                return "torch.get_default_dtype()"
+            return f"compute_dtype({like})" if upcast else ""
+
+
+def _return(texts: Sequence[str]) -> list[str]:
+    one = f"return {', '.join(texts)}"
+    if len(one) <= 100 or len(texts) == 1:
+        return [one]
+    return ["return (", *(f"    {t}," for t in texts), ")"]
+
+
+def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
+    """An empty gradient for each input that needs one."""
+    first = f"grad_{s.active[0]}"
+    texts = []
+    lines: dict[str, None] = {}
+    for name in s.wrt:
+        guard = f"{MASK}[{s.inputs.index(name)}]"
+        if name in saved:
+            texts.append(f"{name}.new_empty({name}.shape) if {guard} else None")
+            continue
+        _, p = next((v, p) for v, p in s.programs("backward") if any(o.of == name for o in p.outputs))
+        o = next(o for o in p.outputs if o.of == name)
+        sizes = Sizes(p)
+        batch = tuple(t.name for t in p.inputs if t.name == first) if BATCH in o.shape else ()
+        text = empty_line(sizes, replace(o, like=None), first, "", batch)
+        lines |= dict.fromkeys(sizes.lines)
+        texts.append(f"{text} if {guard} else None")
+    if len(texts) == 1:
+        texts = [texts[0].split(" if ")[0]]
+    return (*lines, *_return(texts))

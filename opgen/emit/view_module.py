@@ -1,0 +1,256 @@
+"""The view of `module.py`: a `torch.nn.Module` with the operator's parameters, buffers and params.
+
+In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a module that holds its params.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.diagnostics.model import Bag
+from opgen.emit.layout import bracketed, camel, in_docstring, quoted
+from opgen.emit.python_text import python_text
+from opgen.emit.signature import annotation, default_text
+from opgen.emit.view import Surface
+from opgen.ir.program import Argument, Tensor
+from opgen.ir.scalar import Dim, Lit
+from opgen.lang.parser import parse_expression
+from opgen.spec.formula import Formula
+
+_CALL = re.compile(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationView:
+    """An attribute of the class; `first` stands before the first one."""
+
+    text: str
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """`module.py` in finished pieces."""
+
+    op: str
+    name: str
+    imports: tuple[str, ...]
+    doc_first: str
+    doc: tuple[str, ...]
+    annotations: tuple[AnnotationView, ...]
+    init: str
+    init_lines: tuple[str, ...]
+    reset_lines: tuple[str, ...]
+    forward: str
+    forward_lines: tuple[str, ...]
+    repr_lines: tuple[str, ...]
+    example: str  # a call that makes a small module
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A parameter or buffer."""
+
+    tensor: Tensor
+    initialiser: str
+    optional: bool
+    buffer: bool
+
+
+def module_name(s: Surface) -> str:
+    """The class name: the spec's, or that of the operator in CamelCase."""
+    return str(s.spec.module.name) if s.spec.module is not None else camel(s.name)
+
+
+def module_view(s: Surface) -> ModuleView:
+    """Everything that `module.py` says."""
+    module = s.spec.module
+    dims = {str(k): str(v) for k, v in module.dims.items()} if module is not None else {}
+    states = _states(s)
+    params = _ordered(s.operator.params)
+    inputs = [t for t in s.operator.inputs if all(st.tensor.name != t.name for st in states)]
+    reset = [line for st in states for line in _reset(st, dims)]
+    summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
+    attributes = [f"{d}: int" for d in dims.values()]
+    attributes += [f"{st.tensor.name}: Tensor{' | None' if st.optional else ''}" for st in states]
+    attributes += [f"{a.name}: {annotation(a)}" for a in params]
+    return ModuleView(
+        op=s.name,
+        name=module_name(s),
+        imports=_imports(reset, params, states, s, inputs),
+        doc_first=in_docstring(summary),
+        doc=_doc(dims, states, params, s),
+        annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
+        init=bracketed("def __init__(", _arguments(dims, states, params), ") -> None:", 4),
+        init_lines=tuple(_init(dims, states, params, bool(reset))),
+        reset_lines=tuple(reset),
+        forward=bracketed("def forward(", ["self", *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
+        forward_lines=tuple(_forward(s, states, params)),
+        repr_lines=_repr(dims, states, params),
+        example=_example(s, dims, params),
+    )
+
+
+def _result(s: Surface) -> str:
+    return "Tensor" if len(s.outputs) == 1 else "tuple[Tensor, ...]"
+
+
+def _states(s: Surface) -> list[_State]:
+    module = s.spec.module
+    if module is None:
+        return []
+    found = [(str(n), str(f), False) for n, f in module.parameters] + [
+        (str(n), str(f), True) for n, f in module.buffers
+    ]
+    by_name = {t.name: t for t in s.operator.inputs}
+    order = {n: i for i, n in enumerate(s.inputs)}
+    found.sort(key=lambda x: order[x[0]])
+    return [_State(by_name[n], f, n in s.operator.optional, buffer) for n, f, buffer in found]
+
+
+def _ordered(params: Sequence[Argument]) -> list[Argument]:
+    return sorted(params, key=lambda a: bool(default_text(a)))
+
+
+def _flag(st: _State) -> str:
+    return st.tensor.name
+
+
+def _arguments(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
+    out = ["self", *(f"{d}: int" for d in dims.values())]
+    out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
+    out += [f"{_flag(st)}: bool = True" for st in states if st.optional]
+    out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
+    if states:
+        out += ["device: torch.device | str | None = None", "dtype: torch.dtype | None = None"]
+    return out
+
+
+def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], reset: bool) -> list[str]:
+    out = [f"self.{d} = {d}" for d in dims.values()] + [f"self.{a.name} = {a.name}" for a in params]
+    for st in states:
+        name = st.tensor.name
+        made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype=dtype)"
+        head, none = f"self.{name} = torch.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
+        items = [made]
+        if st.buffer:
+            head, none = "self.register_buffer(", f"self.register_buffer({quoted(name)}, None)"
+            items = [quoted(name), made]
+        if st.optional:
+            lines = _lines(bracketed(head, items, ")", 12), 12)
+            out += [f"if {_flag(st)}:", *(f"    {x}" for x in lines), "else:", f"    {none}"]
+        else:
+            out += _lines(bracketed(head, items, ")", 8), 8)
+    return [*out, "self.reset_parameters()"] if reset else out
+
+
+def _shape(t: Tensor, dims: dict[str, str]) -> str:
+    parts = []
+    for x in t.shape:
+        match x:
+            case Dim(name) if name in dims:
+                parts.append(dims[name])
+            case Lit(value):
+                parts.append(str(value))
+            case _:
+                raise AssertionError(f"{t.name}: a parameter has sizes that the constructor gives")
+    return ", ".join(parts) if len(parts) > 1 else f"({parts[0]},)" if parts else "()"
+
+
+def _reset(st: _State, dims: dict[str, str]) -> list[str]:
+    call = initialiser(st.initialiser, f"self.{st.tensor.name}", dims)
+    return [f"if self.{st.tensor.name} is not None:", f"    {call}"] if st.optional else [call]
+
+
+def initialiser(text: str, target: str, dims: dict[str, str]) -> str:
+    """A call of `torch.nn.init` from `name(a, key=b)`: arguments are expressions of sizes."""
+    match = _CALL.fullmatch(text)
+    assert match is not None, f"{text!r} is no initialiser"
+    arguments = [target]
+    for part in _split(match[2] or ""):
+        keyword = _KEYWORD.fullmatch(part)
+        key, value = (f"{keyword[1]}=", keyword[2]) if keyword else ("", part)
+        tree = parse_expression(Formula.plain(value.strip()), Bag())
+        found = python_text(tree, lambda n: f"self.{dims.get(n, n)}") if tree is not None else None
+        assert found is not None, f"{value!r} is no number"
+        arguments.append(key + found)
+    return f"torch.nn.init.{match[1]}_({', '.join(arguments)})"
+
+
+def _split(text: str) -> list[str]:
+    """The arguments of a call: split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]] if text.strip() else []
+
+
+def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
+    out = []
+    for i, t in enumerate(inputs):
+        optional = t.name in s.operator.optional
+        trailing = all(u.name in s.operator.optional for u in inputs[i:])
+        out.append(f"{t.name}: Tensor" + (" | None" if optional else "") + (" = None" if trailing else ""))
+    return out
+
+
+def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
+    owned = [st.tensor.name for st in states]
+    arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.inputs]
+    arguments += [f"{a.name}=self.{a.name}" for a in s.operator.params]
+    return _lines(bracketed(f"return {s.name}(", arguments, ")", 8), 8)
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    """The lines of a bracketed text without the indentation of its place."""
+    first, *rest = text.split("\n")
+    return [first, *(line[indent:] for line in rest)]
+
+
+def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:
+    parts = [f"{d}={{self.{d}}}" for d in dims.values()]
+    parts += [f"{a.name}={{self.{a.name}!r}}" for a in params]
+    parts += [f"{st.tensor.name}={{self.{st.tensor.name} is not None}}" for st in states if st.optional]
+    if not parts:
+        return ()
+    one = f'return f"{", ".join(parts)}"'
+    if len(one) <= 110:
+        return (one,)
+    return ("parts = (", *(f'    f"{p}",' for p in parts), ")", 'return ", ".join(parts)')
+
+
+def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
+    out = []
+    arguments = [f"{v}: size of {k}" for k, v in dims.items()]
+    arguments += [f"{_flag(st)}: whether there is a {st.tensor.name}" for st in states if st.optional]
+    arguments += [f"{a.name}: {in_docstring(a.doc)}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
+    if arguments:
+        out += ["", "Args:", *(f"    {a}" for a in arguments)]
+    return tuple(out)
+
+
+def _imports(
+    reset: Sequence[str], params: Sequence[Argument], states: Sequence[_State], s: Surface, inputs: Sequence[Tensor]
+) -> tuple[str, ...]:
+    out = ["import math"] if any("math." in line for line in reset) else []
+    out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
+    out += [""] if out else []
+    return (*out, "import torch", "from torch import Tensor", "", f"from .ops import {s.name}")
+
+
+def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:
+    """A call of the constructor with small sizes."""
+    given = {str(k): int(v) for k, v in s.spec.tests.sizes.items()}
+    arguments = [f"{arg}={given.get(dim, 3 + i)}" for i, (dim, arg) in enumerate(dims.items())]
+    samples = {"float": "1.5", "int": "2", "bool": "True"}
+    for a in params:
+        if not default_text(a):
+            value = quoted(a.choices[0]) if a.choices else samples[a.type]
+            arguments.append(f"{a.name}={value if a.length is None else [value] * a.length}".replace("'", ""))
+    return f"{module_name(s)}({', '.join(arguments)})"

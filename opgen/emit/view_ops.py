@@ -1,0 +1,309 @@
+"""The view of `ops.py`: the checks and fake kernels, the definition of the dispatcher ops, and the functional.
+
+In goes a `Surface`; out comes an `OpsView` of finished strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
+from opgen.emit.shapes import Sizes
+from opgen.emit.signature import (
+    annotation,
+    forward_schema,
+    is_computed,
+    keyword_names,
+    kind_letters,
+    parameter_texts,
+    parameters,
+    schema_param,
+    schema_results,
+)
+from opgen.emit.torch_code import MASK
+from opgen.emit.view import FormulaView, Surface, docstring, formula_view
+from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
+from opgen.ir.program import Compute, Kind, statement_reads
+from opgen.ir.scalar import BATCH, Apply, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class OpsView:
+    """`ops.py` in finished pieces."""
+
+    op: str
+    imports: tuple[str, ...]
+    formulas: tuple[FormulaView, ...]
+    check: str
+    check_doc: str
+    check_lines: tuple[str, ...]
+    check_values: str
+    value_checks: tuple[str, ...]
+    arguments: str
+    fake: str
+    fake_lines: tuple[str, ...]
+    backward_fake: str
+    backward_fake_lines: tuple[str, ...]
+    fields: tuple[str, ...]
+    define: str
+    doc_first: str
+    doc: tuple[str, ...]
+    op_literal: str
+    operands: str
+    handle: str
+    prelude: tuple[str, ...]
+    call: tuple[str, ...]
+    inplace: bool
+    inplace_define: str
+    inplace_doc: str
+    inplace_lines: tuple[str, ...]
+    saved: tuple[str, ...]  # what the backward op takes beside cotangents
+
+
+def ops_view(s: Surface) -> OpsView:
+    """Everything that `ops.py` says."""
+    second, tangent = second_order(s)
+    extra = tuple(f for f in (second, tangent) if f is not None)
+    saved = saved_names(s)
+    typed = _typed(s)
+    check = check_body(s)
+    fake = fake_body(s)
+    back = backward_fake_body(s, saved) if s.active else ()
+    back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
+    back_args += [f"{a.name}: {annotation(a)}" for a in s.operator.params] + [f"{MASK}: Sequence[bool]"]
+    body = [*check, *fake, *back]
+    inplace = str(s.spec.inplace) if s.spec.inplace else ""
+    return OpsView(
+        op=s.name,
+        imports=_imports(s, extra, body, bool(s.active)),
+        formulas=extra,
+        check=bracketed("def check(", typed, ") -> None:"),
+        check_doc="Raise unless the arguments fit together.",
+        check_lines=check,
+        check_values=bracketed("def check_values(", typed, ") -> None:"),
+        value_checks=value_checks(s),
+        arguments=", ".join((*s.inputs, *s.params)),
+        fake=bracketed("def fake(", typed, f") -> {_tensors(len(s.outputs) + len(s.residuals))}:"),
+        fake_lines=fake,
+        backward_fake=bracketed("def backward_fake(", back_args, f") -> {_tensors(len(s.wrt))}:") if s.active else "",
+        backward_fake_lines=back,
+        fields=_fields(s, saved, second, tangent),
+        define=bracketed(
+            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.outputs))}:"
+        ),
+        doc_first=docstring(s)[0],
+        doc=docstring(s)[1:],
+        op_literal=quoted(s.name),
+        operands=f"given = {tupled(s.inputs)}",
+        handle=_handle(s, s.name),
+        prelude=_prelude(s),
+        call=_call(s),
+        inplace=bool(inplace),
+        inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
+        inplace_doc=f"`{s.name}` that overwrites `{inplace}`, and returns it.",
+        inplace_lines=_inplace(s, inplace) if inplace else (),
+        saved=saved,
+    )
+
+
+def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
+    """The formulas that differentiate the backward op, in reverse and in forward mode."""
+    if not s.active:
+        return None, None
+    second = formula_view(s, "second", "The gradient of the gradient.")
+    return second, formula_view(s, "backward_tangent", "The directional derivative of the gradient.")
+
+
+def saved_names(s: Surface) -> tuple[str, ...]:
+    """What the backward op takes beside cotangents: all that first and second order read, in order."""
+    if not s.active:
+        return ()
+    read = {t.name for _, p in s.programs("backward") for t in p.inputs}
+    for f in second_order(s):
+        read |= set(f.arguments) if f is not None else set()
+    return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
+
+
+def _typed(s: Surface) -> list[str]:
+    out = [f"{n}: Tensor | None" if n in s.operator.optional else f"{n}: Tensor" for n in s.inputs]
+    return out + [f"{a.name}: {annotation(a)}" for a in s.operator.params]
+
+
+def _saved_type(s: Surface, name: str) -> str:
+    return f"{name}: Tensor | None" if may_be_absent(s, name) else f"{name}: Tensor"
+
+
+def may_be_absent(s: Surface, name: str) -> bool:
+    """An optional input, or an intermediate that some variants do not have."""
+    if name in s.operator.optional:
+        return True
+    programs = s.programs("forward")
+    return name not in s.inputs and not all(any(o.name == name for o in p.outputs) for _, p in programs)
+
+
+def _tensors(count: int) -> str:
+    return "Tensor" if count == 1 else "tuple[Tensor, ...]"
+
+
+# --- the definition --------------------------------------------------------------------------------------------------
+
+
+def _fields(
+    s: Surface, saved: Sequence[str], second: FormulaView | None, tangent: FormulaView | None
+) -> tuple[str, ...]:
+    results = len(s.outputs) + len(s.residuals)
+    schema, defaults = forward_schema(s.operator, results)
+    out = [f"name={quoted(s.name)}", _schema("schema", schema), f"inputs={strings(s.inputs)}"]
+    out += [f"kinds={quoted(kind_letters(s.operator))}"]
+    out += [f"params={strings(s.params)}"] if s.params else []
+    out += [f"defaults={tupled(defaults)}"] if defaults else []
+    out += [f"outputs={strings(s.output_names)}"]
+    out += [f"residuals={strings(s.residuals)}"] if s.residuals else []
+    out += [f"differentiable={strings((*s.wrt, *s.active))}"] if s.active else []
+    out += [f"forward=function.{s.name}_forward", "fake=fake", "check=check"]
+    out += ["check_values=check_values"] if value_checks(s) else []
+    if s.active:
+        out += [_schema("backward_schema", backward_schema(s, saved)), f"saved={strings(saved) if saved else '()'}"]
+        out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
+        out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
+    if second is not None:
+        out += [f"second={second.name}", f"second_returns={strings(_second_returns(s))}"]
+        out += [f"second_mask={strings(second.mask)}"] if second.mask else []
+    out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
+    views = [v for f in ("forward", "backward") for v in shared_memory(s, f)]
+    out += [f"views={strings(views)}"] if views else []
+    out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
+    out += ["contraction=True"] if is_contraction(s) else []
+    out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
+    return tuple(out)
+
+
+def shared_memory(s: Surface, which: str) -> tuple[str, ...]:
+    """Results of a formula that may share memory with an argument."""
+    view = formula_view(s, which, "") if which == "forward" or s.active else None
+    return () if view is None else view.views
+
+
+def _second_returns(s: Surface) -> tuple[str, ...]:
+    programs = s.programs("second")
+    longest = max((p.outputs for _, p in programs), key=len)
+    return tuple(dict.fromkeys(o.of for o in (*longest, *(o for _, p in programs for o in p.outputs))))
+
+
+def backward_schema(s: Surface, saved: Sequence[str]) -> str:
+    """The schema of the backward op."""
+    texts = [f"Tensor grad_{n}" for n in s.active]
+    texts += [f"Tensor{'?' if may_be_absent(s, n) else ''} {n}" for n in saved]
+    texts += [schema_param(a) for a in s.operator.params]
+    return f"({', '.join((*texts, f'bool[] {MASK}'))}) -> {schema_results(len(s.wrt))}"
+
+
+def _schema(field: str, schema: str) -> str:
+    one = f"{field}={quoted(schema)}"
+    if len(one) <= WIDTH - 9:
+        return one
+    if len(quoted(schema)) <= WIDTH - 12:
+        return f"{field}=(\n            {quoted(schema)}\n        )"
+    arguments, result = schema.split(" -> ")
+    pieces: list[str] = []
+    line = ""
+    for part in arguments.split(", "):
+        grown = f"{line}, {part}" if line else part
+        if len(grown) > 96:
+            pieces.append(f"{line}, ")
+            line = part
+        else:
+            line = grown
+    pieces.append(line)
+    pieces[-1:] = [f"{line} -> {result}"] if len(line) + len(result) < 90 else [line, f" -> {result}"]
+    return f"{field}=(\n" + "".join(f"            {quoted(p)}\n" for p in pieces) + "        )"
+
+
+def is_contraction(s: Surface) -> bool:
+    """Does the forward program sum products of inputs? Then autocast computes in the lower precision."""
+    return any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
+
+
+def _contracts(st: object) -> bool:
+    if not isinstance(st, Compute) or st.op != "sum" or st.kind is not Kind.FLOAT:
+        return False
+    product: Scalar = st.body
+    if not isinstance(product, Apply) or product.fn != "mul":
+        return False
+    return len(statement_reads(st)) > 1 and len(st.loops) > 2
+
+
+def is_pointwise(s: Surface) -> bool:
+    """Only maps over the batch shape."""
+    return all(
+        isinstance(st, Compute) and st.op is None and st.axes == (BATCH,)
+        for _, p in s.programs("forward")
+        for st in p.statements
+    )
+
+
+# --- the functional --------------------------------------------------------------------------------------------------
+
+
+def _handle(s: Surface, name: str) -> str:
+    keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
+    return bracketed("return handle_torch_function(", [name, "given", *s.inputs, *keywords], ")", 8)
+
+
+def _prelude(s: Surface) -> tuple[str, ...]:
+    """Defaults that are computed from sizes and other params."""
+    lines: list[str] = []
+    for a in s.operator.params:
+        if is_computed(a) and not a.null:
+            sizes = Sizes(s.operator.variants[0].program)
+            text = sizes.number(a.default)  # type: ignore[arg-type]
+            lines += [f"if {a.name} is None:", *(f"    {x}" for x in sizes.lines), f"    {a.name} = {text}"]
+    return tuple(lines)
+
+
+def _call(s: Surface) -> tuple[str, ...]:
+    tensors = f"*operands({quoted(s.name)}, {strings(s.inputs)}, {quoted(kind_letters(s.operator))}, given)"
+    text = bracketed("return OP(", [tensors, *s.params], ")", 4)
+    extra = len(s.residuals)
+    if extra:
+        keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
+        text += keep
+    first, *rest = text.split("\n")
+    return (first, *(line.removeprefix("    ") for line in rest))
+
+
+def _inplace(s: Surface, target: str) -> tuple[str, ...]:
+    handle = bracketed(
+        "return handle_torch_function(",
+        [f"{s.name}_", "given", *s.inputs, *(f"{p}={p}" for p in s.params)],
+        ")",
+        8,
+    )
+    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.inputs, *s.params)]
+    return (
+        f"given = {tupled(s.inputs)}",
+        "if has_torch_function(given):",
+        f"    {handle}",
+        f"source = {target}.clone() if torch.is_grad_enabled() and {target}.requires_grad else {target}",
+        bracketed(f"return {target}.copy_({s.name}(", call, "))", 4),
+    )
+
+
+def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
+    text = "\n".join((*body, *value_checks(s), *_prelude(s)))
+    sequences = differentiable or any(a.length is not None for a in s.operator.params)
+    out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
+    out += ["from collections.abc import Sequence"] if sequences else []
+    out += [""] if out else []
+    lines = [x for f in extra for x in f.lines]
+    uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
+    out += ["import torch"] if uses_torch else []
+    out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
+    errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
+    used = [n for n in errors if f"{n}(" in text]
+    out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
+    helpers = [h for f in extra for h in f.helpers]
+    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    out.append("from . import function")
+    return tuple("\n".join(out).split("\n"))

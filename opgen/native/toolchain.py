@@ -1,0 +1,112 @@
+"""What a compiled library is made with: the C++ compiler, and the headers and libraries of the installed torch.
+
+Found without importing torch. A `Toolchain` is data, so that its description can be part of the key of a build.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+_TARGET = "-DTORCH_TARGET_VERSION=0x020b000000000000"  # the stable ABI as torch 2.11 has it
+_COMMON = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
+_SETS = {
+    "avx2": ("-mavx2", "-mfma", "-mf16c"),
+    "avx512": (
+        "-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma", "-mf16c", "-mprefer-vector-width=512",
+    ),
+}  # fmt: skip
+_FEATURES = {"avx2": ("avx2", "fma", "f16c"), "avx512": ("avx512f", "avx512dq", "avx512vl", "avx512bw", "fma", "f16c")}
+
+
+class NoCompilerError(RuntimeError):
+    """There is nothing to compile with; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A compiler and a torch. `sets` are the instruction sets that kernels are compiled for besides the baseline."""
+
+    compiler: str
+    version: str
+    torch: Path
+    torch_version: str
+    sets: tuple[str, ...]
+
+    @property
+    def describe(self) -> str:
+        """Everything that two builds must agree on, besides the sources."""
+        return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
+
+    def binding(self, source: Path, include: tuple[Path, ...], out: Path) -> list[str]:
+        """The command that compiles a binding."""
+        known = [f"-DOPGEN_WITH_{name.upper()}" for name in self.sets]
+        paths = [f"-I{p}" for p in include] + ["-isystem", str(self.torch / "include")]
+        return [self.compiler, "-c", *_COMMON, _TARGET, *known, *paths, str(source), "-o", str(out)]
+
+    def kernels(self, source: Path, include: tuple[Path, ...], out: Path, isa: str) -> list[str]:
+        """The command that compiles kernels for an instruction set."""
+        flags = [*_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
+        return [self.compiler, "-c", *_COMMON, *flags, *(f"-I{p}" for p in include), str(source), "-o", str(out)]
+
+    def link(self, objects: list[Path], out: Path) -> list[str]:
+        """The command that makes the library; torch's own libraries are already loaded when it is."""
+        libraries = [f"-L{self.torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+        return [self.compiler, "-shared", *map(str, objects), "-Wl,--as-needed", *libraries, "-o", str(out)]
+
+
+@cache
+def toolchain() -> Toolchain:
+    """The compiler of this machine (`CXX` or g++ or c++) and its torch."""
+    wanted = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "c++"]
+    compiler = next((found for name in wanted if (found := shutil.which(name))), None)
+    if compiler is None:
+        raise NoCompilerError(f"no C++ compiler: {' and '.join(wanted)} not found")
+    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    spec = find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
+        raise NoCompilerError("torch is not installed")
+    root = Path(next(iter(spec.submodule_search_locations)))
+    return Toolchain(compiler, told.splitlines()[0], root, _torch_version(root), instruction_sets())
+
+
+def available() -> bool:
+    """Whether libraries can be compiled here."""
+    try:
+        toolchain()
+    except NoCompilerError:
+        return False
+    return True
+
+
+def _torch_version(root: Path) -> str:
+    found = re.search(r"^__version__\s*=\s*'([^']+)'", (root / "version.py").read_text(), re.MULTILINE)
+    return found.group(1) if found else "unknown"
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """What to compile for besides the baseline: `OPGEN_ISA` (names with commas, or `all`), else the machine's best."""
+    wanted = os.environ.get("OPGEN_ISA")
+    if platform.machine() not in ("x86_64", "AMD64") or wanted == "baseline":
+        return ()
+    if wanted:
+        return tuple(name for name in _SETS if wanted == "all" or name in wanted.split(","))
+    features = _features()
+    best = [name for name, needed in _FEATURES.items() if features.issuperset(needed)]
+    return tuple(best[-1:])
+
+
+def _features() -> frozenset[str]:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return frozenset()
+    found = re.search(r"^flags\s*:\s*(.*)$", text, re.MULTILINE)
+    return frozenset(found.group(1).split()) if found else frozenset()

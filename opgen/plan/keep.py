@@ -1,0 +1,77 @@
+"""Which maps are computed once under their own name, and which are written in place by whoever reads them.
+
+Cheap values are recomputed: that costs less than storing and loading them. Kept are the operands of matrix products,
+values that a reader would compute at more points than they have, and every so often one in a long chain.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from opgen.ir.program import Compute, Scatter, Statement
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, walk
+from opgen.plan.model import label
+
+_CHEAP = frozenset(
+    "add sub mul neg eq ne lt le gt ge and or not where min max abs square relu detach".split()  # noqa: SIM905
+)
+_ROOTS = frozenset(("div", "sqrt", "rsqrt", "reciprocal"))
+_DEAR = 8  # a value at least this costly is stored rather than computed once per point of a wider loop
+_DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
+
+
+def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: set[str]) -> set[str]:
+    """The maps that are computed once; `operands` have to be in memory."""
+    maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
+    deep = _deep(statements, maps)
+    kept: set[str] = set()
+    spread: set[str] = set()  # maps that some reader evaluates at more points than they have
+    padded: set[str] = set()
+    read: set[str] = set()
+    for s in reversed(statements):
+        name = s.target
+        dear = name in maps and _cost(maps[name].body) >= _DEAR
+        if name in operands | deep | padded or (dear and (name in spread or (name in results and name in read))):
+            kept.add(name)
+        loops = {label(a) for a in s.loops}
+        inherits = name in spread and name not in kept
+        for r in (n for e in scalars(s) for n in walk(e) if isinstance(n, Read) and n.tensor in maps):
+            read.add(r.tensor)
+            if inherits or loops - _used(r):
+                spread.add(r.tensor)
+            if r.fill is not None:
+                padded.add(r.tensor)
+    return kept & set(maps)
+
+
+def _deep(statements: tuple[Statement, ...], maps: dict[str, Compute]) -> set[str]:
+    """Maps that end a stretch of maps reading maps."""
+    depth: dict[str, int] = {}
+    for s in statements:
+        if s.target in maps:
+            below = (depth.get(n.tensor, 0) for n in walk(maps[s.target].body) if isinstance(n, Read))
+            depth[s.target] = (1 + max(below, default=0)) % (_DEPTH + 1)
+    return {name for name, own in depth.items() if own == 0}
+
+
+def _used(r: Read) -> set[str]:
+    """The loops that an access moves with."""
+    names = {n.name for p in r.at if not isinstance(p, Batch) for n in walk(p) if isinstance(n, Index)}
+    return names | {"..."} if BATCH in r.at else names
+
+
+def _cost(e: Scalar) -> int:
+    """What a value costs, in additions."""
+    calls = [n.fn for n in walk(e) if isinstance(n, Apply)]
+    return sum(1 if fn in _CHEAP else 3 if fn in _ROOTS else 8 for fn in calls)
+
+
+def scalars(s: Statement) -> tuple[Scalar, ...]:
+    """The expressions of a statement: body, base, positions."""
+    match s:
+        case Compute():
+            return (s.body,)
+        case Scatter():
+            return (s.body, s.base, *(p for p in s.at if not isinstance(p, Batch)))
+        case _:
+            assert_never(s)

@@ -1,0 +1,62 @@
+"""Printed kernels, run on the CPU through the emulation, compute what the interpreter computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.cuda import programs
+from tests.cuda.harness import TOLERANCE, Emulation, needs_compiler
+
+pytestmark = needs_compiler
+Make = Callable[..., Emulation]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_pointwise(emulation: Make, dtype: str) -> None:
+    made = emulation("pointwise", programs.pointwise(), [dtype])
+    for a, b in (((37,), (37,)), ((5, 1, 7), (4, 7)), ((), (3,)), ((0, 4), (4,)), ((2, 1, 1), (1, 3, 1)), ((1,), ())):
+        made.check({"a": a, "b": b}, dtype, {"scale": 0.5})
+    made.check({"a": (3, 5), "b": (3, 5)}, dtype, {"scale": 0.5}, spread=2)
+    made.check({"a": (35,), "b": (35,)}, dtype, {"scale": 0.5}, margin=1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_rows_of_any_length(emulation: Make, dtype: str) -> None:
+    made = emulation("softmax", programs.softmax(), [dtype])
+    for shape in ((3, 1), (2, 5, 8), (9,), (6, 33), (0, 4), (2, 2051)):
+        made.check({"x": shape}, dtype)
+    made.check({"x": (2, 3, 21)}, dtype, spread=3, margin=1)
+
+
+def test_contraction_with_the_batch_inside(emulation: Make) -> None:
+    made = emulation("affine", programs.affine(), ["float64", "bfloat16"])
+    for dtype in ("float64", "bfloat16"):
+        made.check({"x": (7, 2, 3), "w": (5, 7), "c": (5,)}, dtype)
+        made.check({"x": (7,), "w": (1, 7), "c": (1,)}, dtype, spread=2)
+    made.check({"x": (0, 2), "w": (3, 0), "c": (3,)})
+    made.check({"x": (4, 0), "w": (3, 4), "c": (3,)})
+
+
+def test_every_reduction(emulation: Make) -> None:
+    made = emulation("reductions", programs.reductions())
+    for shape in ((4, 3, 37), (1, 1), (300, 5), (2, 700), (40, 3, 5)):
+        made.check({"x": shape, "g": shape}, params={"limit": 0.5})
+    made.check({"x": (6, 1, 9), "g": (5, 9)}, params={"limit": -9.0}, spread=2, margin=3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_threads(emulation: Make, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setenv("OPGEN_SIMT_SEED", str(seed))
+    made = emulation("reductions", programs.reductions())
+    made.check({"x": (70, 41), "g": (70, 41)}, params={"limit": 0.0})
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_gather_and_scatter(emulation: Make, dtype: str) -> None:
+    made = emulation("lookup", programs.lookup(), [dtype])
+    shapes = {"double": (3, 5), "ids": (4, 2), "int": (4, 2, 5)}
+    made.check(shapes, dtype, {"skip": 1, "start": 2})
+    made.check(shapes, dtype, {"skip": -1, "start": 0}, spread=2)
+    made.check({"double": (3, 5), "ids": (0,), "int": (0, 5)}, dtype, {"skip": 1, "start": 2})

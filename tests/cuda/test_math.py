@@ -1,0 +1,122 @@
+"""Every function of the table, as its CUDA spelling computes it, against the interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Sequence
+from math import inf, isnan, nan, nextafter
+
+import pytest
+
+from opgen.emit.cuda_scope import value_type
+from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.program import Kind
+from opgen.native import emulate
+from tests.cuda.harness import CSRC, near, needs_compiler
+
+pytestmark = needs_compiler
+
+ROWS = [r for r in FUNCTIONS.values() if r.cuda.startswith("rt::") and not r.name.startswith("bit")]
+TOLERANCE = {"float": 2e-6, "double": 2e-13}
+LOOSE = {"digamma": 4, "polygamma": 8, "lgamma": 4, "remainder": 50}  # cancellation near zeros; powers of small numbers
+
+
+def source(c_type: str) -> str:
+    lines = ['#include "opgen_rt.cuh"', f"using opmath_t = {c_type};"]
+    for r in ROWS:
+        args = [f"x[{i}]" for i in range(len(r.args))]
+        lines.append(f'extern "C" void f_{r.name}({c_type}* y, const {c_type}* x) {{ *y = {r.cuda.format(*args)}; }}')
+    half = "rt::half_t h; rt::narrow(x, &h); return h.bits;"
+    brain = "rt::bfloat16_t h; rt::narrow(x, &h); return h.bits;"
+    lines.append(f'extern "C" unsigned to_half(float x) {{ {half} }}')
+    lines.append(f'extern "C" unsigned to_bfloat16(float x) {{ {brain} }}')
+    lines.append('extern "C" float from_half(unsigned bits) { return rt::widen(rt::half_t{uint16_t(bits)}); }')
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module", params=["float", "double"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ctypes.CDLL]:
+    folder = tmp_path_factory.mktemp("functions")
+    file = folder / "functions.cu"
+    file.write_text(source(request.param))
+    return request.param, ctypes.CDLL(str(emulate.compile_emulated(file, [CSRC], folder / "functions.so")))
+
+
+def call(library: tuple[str, ctypes.CDLL], row: ScalarFunction, xs: Sequence[float]) -> float:
+    number = ctypes.c_float if library[0] == "float" else ctypes.c_double
+    y = number()
+    getattr(library[1], f"f_{row.name}")(ctypes.byref(y), (number * 4)(*xs))
+    return y.value
+
+
+def draw(row: ScalarFunction, rng: random.Random) -> list[float]:
+    low, high = (max(min(x, 30.0), -30.0) for x in row.domain)
+    xs = [rng.uniform(low, high) for _ in row.args]
+    if row.name == "polygamma":
+        return [float(rng.randrange(4)), abs(xs[1]) + 0.2]
+    return [x * rng.choice((1, 1, 1e-6)) if low < 0 else x for x in xs]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
+def test_function(library: tuple[str, ctypes.CDLL], row: ScalarFunction) -> None:
+    rng = random.Random(row.name)
+    for _ in range(12):
+        xs = [ctypes.c_float(x).value for x in draw(row, rng)]
+        given: list[float] = [int(xs[0]), xs[1]] if row.name == "polygamma" else xs
+        want = float(SCALARS[row.name](*given))
+        got = call(library, row, xs)
+        assert near(got, want, TOLERANCE[library[0]] * LOOSE.get(row.name, 1)), (xs, got, want)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_huge_angles(library: tuple[str, ctypes.CDLL], name: str) -> None:
+    row = FUNCTIONS[name]
+    for x in (ctypes.c_float(v).value for v in (1e3, 39999.5, 1e6, -3e9, 1e15, 2.0**90, -1.5e38, 355.0, 0.0)):
+        assert near(call(library, row, [x]), float(SCALARS[name](x)), TOLERANCE[library[0]] * 20), x
+    assert isnan(call(library, row, [inf]))
+    if library[0] == "double":
+        assert near(call(library, row, [1e300]), float(SCALARS[name](1e300)), 1e-12)
+
+
+def test_edges(library: tuple[str, ctypes.CDLL]) -> None:
+    def f(name: str, *xs: float) -> float:
+        return call(library, FUNCTIONS[name], xs)
+
+    assert f("logaddexp", -inf, -inf) == -inf
+    assert f("logaddexp", inf, -inf) == inf
+    assert f("softplus", 100.0) == 100.0
+    assert f("sigmoid", -1000.0) == 0.0
+    assert f("erfinv", 1.0) == inf
+    assert f("lgamma", 0.0) == inf
+    assert f("xlogy", 0.0, 0.0) == 0.0
+    assert isnan(f("max", nan, 1.0))
+    assert isnan(f("min", 1.0, nan))
+    assert isnan(f("relu", nan))
+    assert f("round", 2.5) == 2.0
+    assert f("remainder", -1.0, 3.0) == 2.0
+
+
+def test_sixteen_bit_conversions(library: tuple[str, ctypes.CDLL]) -> None:
+    lib = library[1]
+    for f in (lib.to_half, lib.to_bfloat16):
+        f.argtypes = [ctypes.c_float]
+    lib.from_half.restype = ctypes.c_float
+    rng = random.Random(0)
+    values = [0.0, -0.0, 1.0, 65504.0, 65519.0, 65520.0, 1e9, inf, -inf, 6e-5]
+    values += [2.0**-24, 2.0**-25, nextafter(2.0**-25, 1)]
+    values += [rng.uniform(-1, 1) * 2.0 ** rng.randrange(-26, 17) for _ in range(300)]
+    for x in (ctypes.c_float(v).value for v in values):
+        for dtype, f in (("float16", lib.to_half), ("bfloat16", lib.to_bfloat16)):
+            memory = emulate.Memory.empty(dtype, ())
+            memory.fill(emulate.Array((), [x]))
+            want = int.from_bytes(bytes(memory.bytes)[memory.start : memory.start + 2], "little")
+            assert f(x) == want, (dtype, x)
+        bits = lib.to_half(x)
+        assert lib.to_half(lib.from_half(bits)) == bits
+    assert isnan(lib.from_half(lib.to_half(nan)))
+
+
+def test_value_types_are_those_of_the_kernels() -> None:
+    assert [value_type(k) for k in Kind] == ["opmath_t", "int64_t", "bool"]

@@ -1,0 +1,50 @@
+"""nvcc accepts the printed kernels without spills and without local memory, and the check can fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen.emit.cuda_code import cuda_text
+from opgen.native import cuda
+from opgen.plan.build import build
+from tests.cuda import programs
+from tests.cuda.harness import CSRC
+
+pytestmark = pytest.mark.skipif(cuda.nvcc() is None, reason="nvcc is not installed")
+
+LOCAL = """
+extern "C" __global__ void indexed(float* x, const int* at, int n) {
+  float held[32];
+  for (int i = 0; i < 32; ++i) held[i] = x[i];
+  for (int i = 0; i < n; ++i) held[at[i]] += held[at[i + 1]];
+  for (int i = 0; i < 32; ++i) x[i] = held[i];
+}
+"""
+
+
+def test_samples_compile_for_both_architectures(tmp_path: Path) -> None:
+    plans = [("rows", build(programs.softmax())), ("lookup", build(programs.lookup()))]
+    source = tmp_path / "samples.cu"
+    source.write_text(cuda_text("samples", plans))
+    for result in cuda.compile_all([source], [CSRC], tmp_path / "out"):
+        assert result.ok, result.message
+        assert result.kernels > 0
+        assert 0 < result.registers <= 128
+
+
+def test_local_memory_is_an_error(tmp_path: Path) -> None:
+    source = tmp_path / "indexed.cu"
+    source.write_text(LOCAL)
+    result = cuda.compile_one(source, [CSRC], "sm_90", tmp_path / "indexed.cubin")
+    assert not result.ok
+    assert "Local memory" in result.message
+
+
+def test_a_compile_error_is_reported(tmp_path: Path) -> None:
+    source = tmp_path / "broken.cu"
+    source.write_text("__global__ void broken( {")
+    result = cuda.compile_one(source, [CSRC], "sm_90", tmp_path / "broken.cubin")
+    assert not result.ok
+    assert "error" in result.message

@@ -1,0 +1,138 @@
+"""The shared runtime of generated operators: transforms, fall-back, errors, back ends."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+
+Build = Callable[[str], ModuleType]
+AFFINE = """
+op: {name}
+inputs: {{x: {{shape: [..., K]}}, w: {{shape: [N, K]}}, b: {{shape: [N], optional: true}}}}
+params: {{scale: {{type: float, default: 1.0}}}}
+forward: |
+  y[..., n] = tanh(scale * sum[k](x[..., k] * w[n, k]) + b[n])
+"""
+
+
+def reference(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None = None) -> torch.Tensor:
+    return torch.tanh(torch.nn.functional.linear(x, w, b))
+
+
+def doubles(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@pytest.fixture
+def affine(build_operator: Build) -> Any:
+    torch.manual_seed(0)
+    module = build_operator(AFFINE.format(name="affine_tanh"))
+    before = torch._C._functorch._is_vmap_fallback_enabled()
+    torch._C._functorch._set_vmap_fallback_enabled(False)
+    yield module.affine_tanh
+    torch._C._functorch._set_vmap_fallback_enabled(before)
+
+
+def test_every_batching_of_every_operand(affine: Any) -> None:
+    shapes = ((2, 3), (4, 3), (4,))
+    for dims in itertools.product(*[(None, 0, len(s)) for s in shapes]):
+        if all(d is None for d in dims):
+            continue
+        sizes = [s if d is None else (*s[:d], 5, *s[d:]) for s, d in zip(shapes, dims, strict=True)]
+        x = tuple(doubles(*s) for s in sizes)
+
+        def total(f: Any, *y: torch.Tensor, in_dims: Any = dims) -> torch.Tensor:
+            return vmap(f, in_dims)(*y).sin().sum()
+
+        torch.testing.assert_close(vmap(affine, dims)(*x), vmap(reference, dims)(*x))
+        for transform in (lambda f: grad(f, (0, 1, 2)), lambda f: lambda *y: jvp(f, y, y)):
+            ours = transform(lambda *y: total(affine, *y))(*x)
+            torch.testing.assert_close(ours, transform(lambda *y: total(reference, *y))(*x))
+
+
+def test_towers_of_transforms(affine: Any) -> None:
+    x = (doubles(3), doubles(2, 3), doubles(2))
+    towers: tuple[Callable[..., Any], ...] = (
+        lambda f: jacfwd(jacfwd(f, 0), 1),
+        lambda f: jacrev(jacfwd(f, 1), 0),
+        lambda f: jacfwd(jacrev(jacfwd(f, 0), 1), 2),
+        lambda f: jacrev(jacrev(jacrev(f, 0), 1), 0),
+        lambda f: hessian(lambda *y: vmap(f, (0, None, None))(torch.stack([y[0], 2 * y[0]]), *y[1:]).sum(), (0, 1)),
+        lambda f: vmap(vmap(grad(lambda *y: f(*y).sum()), (None, 0, None)), (0, None, None)),
+    )
+    for tower in towers[:-1]:
+        torch.testing.assert_close(tower(affine)(*x), tower(reference)(*x))
+    y = (doubles(4, 3), doubles(5, 2, 3), doubles(2))
+    torch.testing.assert_close(towers[-1](affine)(*y), towers[-1](reference)(*y))
+
+
+def test_errors_name_operator_operand_and_sizes(affine: Any) -> None:
+    x, w = doubles(2, 3), doubles(4, 3)
+    for call, words in (
+        (lambda: affine(x, doubles(4, 5)), ("affine_tanh", "w[N, K]", "size 5 along K", "3")),
+        (lambda: affine(x, w, doubles(7)), ("b[N]", "size 7 along N", "4")),
+        (lambda: affine(x, w[0]), ("w must have shape [N, K]", "[3]")),
+        (lambda: affine(x.long(), w), ("x must have a floating-point dtype", "int64")),
+        (lambda: affine(x, w.to("meta")), ("w is on meta", "cpu")),
+        (lambda: affine(x, [1.0]), ("w must be a Tensor", "list")),
+    ):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        assert all(word in str(caught.value) for word in words), caught.value
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            torch.ops.opgen.affine_tanh(x, doubles(4, 5))
+
+
+def test_floats_are_promoted(affine: Any) -> None:
+    assert affine(doubles(2, 3), doubles(4, 3).float()).dtype == torch.float64
+
+
+def test_back_ends(affine: Any) -> None:
+    runtime = sys.modules[affine.__module__.rsplit(".", 2)[0] + "._runtime"]
+    assert affine.backend == "torch"
+    with runtime.use_backend("native"), pytest.raises(RuntimeError, match="opgen compile"):
+        affine(doubles(2, 3), doubles(4, 3))
+    assert affine(doubles(2, 3), doubles(4, 3)).shape == (2, 4)
+    with pytest.raises(ValueError, match="back end"), runtime.use_backend("gpu"):
+        pass
+
+
+def test_without_the_private_names_the_public_route_is_taken(build_operator: Build) -> None:
+    module = build_operator(AFFINE.format(name="affine_public"))
+    code = f"""
+import torch, torch.autograd.function as f
+kept = f._SingleLevelFunction
+del f._SingleLevelFunction
+from {module.__name__} import affine_public
+from {module.__name__.rsplit(".", 1)[0]}._runtime import private
+assert not private.AVAILABLE
+f._SingleLevelFunction = kept
+x, w = (torch.randn(*s, dtype=torch.float64, requires_grad=True) for s in ((2, 3), (4, 3)))
+assert torch.autograd.gradcheck(affine_public, (x, w))
+torch.compile(affine_public, fullgraph=True, backend="aot_eager")(x, w).sum().backward()
+"""
+    root = str(Path(str(module.__file__)).parents[2])
+    environment = os.environ | {"PYTHONPATH": root}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_copies_of_a_package_live_side_by_side(build_operator: Build, tmp_path: Path) -> None:
+    module = build_operator(AFFINE.format(name="affine_twice"))
+    folder = Path(str(module.__file__)).parents[1]
+    (tmp_path / "second_copy").symlink_to(folder)
+    import importlib
+
+    again = importlib.import_module("second_copy.affine_twice")
+    x, w = doubles(2, 3), doubles(4, 3)
+    torch.testing.assert_close(again.affine_twice(x, w), module.affine_twice(x, w))

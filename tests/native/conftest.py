@@ -1,0 +1,48 @@
+"""Compiled operators for the tests: built once, compiled once per state of the sources, shared by all workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen.native.toolchain import available
+
+ROOT = Path(__file__).resolve().parents[2]
+
+needs_compiler = pytest.mark.skipif(not available(), reason="no C++ compiler")
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object]:
+    """The raw kernels of a shipped spec: `compiled("softmax").forward(...)`."""
+    import torch
+
+    from opgen import build
+    from opgen.native.library import CACHE_VARIABLE, compile_op
+
+    folder = tmp_path_factory.mktemp("native") / "out"
+    loaded: dict[str, object] = {}
+
+    class Kernels:
+        def __init__(self, op: str) -> None:
+            result = build(ROOT / "specs" / f"{op}.yaml", folder)
+            assert not result.failed
+            before = os.environ.get(CACHE_VARIABLE)
+            os.environ[CACHE_VARIABLE] = before or str(ROOT / ".opgen_cache" / "tests")
+            try:
+                torch.ops.load_library(str(compile_op(folder, op)))
+            finally:
+                if before is None:
+                    del os.environ[CACHE_VARIABLE]
+            self.forward = getattr(torch.ops.opgen_native, f"{op}_forward")
+            self.backward = getattr(torch.ops.opgen_native, f"{op}_backward", None)
+
+    def get(op: str) -> object:
+        if op not in loaded:
+            loaded[op] = Kernels(op)
+        return loaded[op]
+
+    return get

@@ -1,0 +1,82 @@
+"""Compiling and caching libraries, and going from a spec to an operator in one call."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+from pathlib import Path
+
+import pytest
+
+from opgen.native import library
+from opgen.native.toolchain import available, toolchain
+
+pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
+
+HEADERS = Path(__file__).resolve().parents[2] / "templates" / "csrc"
+KERNELS = '#include "opgen_cpu.h"\n\nOPGEN_STEPS(tiny) = {OPGEN_STEP(rt::no_step)};\n'
+BINDING = (
+    '#include "opgen_host.h"\n\nOPGEN_DECLARE_STEPS(tiny);\n\n'
+    "STABLE_TORCH_LIBRARY_FRAGMENT(opgen_tiny_test, m) {}\n"
+    "const OpgenStep* chosen() { return OPGEN_CHOOSE_STEPS(tiny); }\n"
+)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The smallest folder that can be compiled."""
+    monkeypatch.setenv(library.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv("OPGEN_ISA", "baseline")
+    toolchain.cache_clear()
+    (tmp_path / "out" / "tiny" / "csrc").mkdir(parents=True)
+    (tmp_path / "out" / "csrc").mkdir()
+    for header in HEADERS.glob("*.h"):
+        shutil.copy(header, tmp_path / "out" / "csrc")
+    (tmp_path / "out" / "tiny" / "csrc" / "tiny.cpp").write_text(BINDING)
+    (tmp_path / "out" / "tiny" / "csrc" / "tiny_kernels.cpp").write_text(KERNELS)
+    yield tmp_path / "out"
+    toolchain.cache_clear()
+
+
+def test_nothing_is_compiled_twice_and_a_change_is(package: Path) -> None:
+    first = library.cached(package, "tiny", toolchain())
+    stamp = first.stat().st_mtime_ns
+    assert library.cached(package, "tiny", toolchain()) == first
+    assert first.stat().st_mtime_ns == stamp
+    kernels = package / "tiny" / "csrc" / "tiny_kernels.cpp"
+    kernels.write_text(KERNELS + "// changed\n")
+    assert library.cached(package, "tiny", toolchain()) != first
+
+
+def test_the_library_lies_beside_its_package(package: Path) -> None:
+    path = library.compile_op(package, "tiny")
+    assert path == package / "tiny" / "_native.so"
+    stamp = path.stat().st_mtime_ns
+    library.compile_op(package, "tiny")
+    assert path.stat().st_mtime_ns == stamp
+    assert not list(path.parent.glob(".native-*"))
+
+
+def test_what_the_compiler_says_is_in_the_error(package: Path) -> None:
+    (package / "tiny" / "csrc" / "tiny_kernels.cpp").write_text("this is no C++\n")
+    with pytest.raises(library.CompileError, match=r"tiny_kernels\.cpp:1"):
+        library.compile_op(package, "tiny")
+    assert not (package / "tiny" / "_native.so").exists()
+
+
+def _hold(path: str, ready: object) -> None:
+    with library._locked(Path(path)):
+        ready.set()  # type: ignore[attr-defined]
+        multiprocessing.Event().wait(60)
+
+
+def test_the_lock_dies_with_the_process_that_holds_it(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    holder = context.Process(target=_hold, args=(str(tmp_path / "lock"), ready))
+    holder.start()
+    assert ready.wait(60)
+    holder.kill()
+    holder.join()
+    with library._locked(tmp_path / "lock"):
+        pass

@@ -1,0 +1,75 @@
+"""From programs to kernel plans: what shares a kernel, what is stored, what torch multiplies."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from opgen.plan.build import build
+from opgen.plan.model import Contract, Nest, ScatterStep, Schedule, Storage
+from opgen.plan.text import plan as text
+
+sys.path.insert(0, str(Path(__file__).parent))
+import plan_programs as make
+
+
+def nests(p: object) -> list[Nest]:
+    return [s for s in build(p).steps if isinstance(s, Nest)]  # type: ignore[arg-type]
+
+
+def test_softmax_is_one_row_kernel_with_one_reciprocal_per_row() -> None:
+    shown = text(build(make.softmax()))
+    assert shown.count("row over") == 1
+    assert "let y_scale = 1/y_sum" in shown
+    assert "y[..., d] = exp(x[..., d] - y_max)*y_scale" in shown
+
+
+def test_layer_norm_shares_its_mean_and_stores_nothing_but_the_result() -> None:
+    p = build(make.layer_norm())
+    assert [b.name for b in p.buffers if b.role is None] == ["y"]
+    (nest,) = p.steps
+    assert isinstance(nest, Nest)
+    assert nest.schedule is Schedule.ROW
+    folds = [f for q in nest.passes for f in q.folds]
+    assert len(folds) == 2  # the sum of mean and var is the same one
+
+
+def test_gradients_that_read_the_same_come_out_of_one_column_kernel() -> None:
+    (nest,) = nests(make.column_gradients())
+    assert nest.schedule is Schedule.COLUMN
+    assert len(nest.passes[0].folds) == 2
+
+
+def test_a_bias_is_added_by_the_matrix_product() -> None:
+    (step,) = build(make.linear()).steps
+    assert isinstance(step, Contract)
+    assert step.bias is not None
+    assert step.out.buffer == "y"
+    assert (step.m, step.n, step.k) == (("...",), ("n",), ("k",))
+
+
+def test_three_factors_become_a_matrix_product() -> None:
+    steps = build(make.bilinear_weight_gradient()).steps
+    assert isinstance(steps[-1], Contract)
+    assert steps[-1].k == ("...",)
+
+
+def test_the_gradient_of_a_gather_is_a_scatter_that_is_parallel_along_rows() -> None:
+    p = build(make.embedding_gradient())
+    (step,) = p.steps
+    assert isinstance(step, ScatterStep)
+    assert [a.name for a in step.free] == ["d"]  # type: ignore[union-attr]
+    assert p.buffer("gw").storage is Storage.COMPUTE
+    assert p.results[0].storage is Storage.SCALAR
+
+
+@pytest.mark.parametrize("length", [30, 1000])
+def test_a_long_composition_is_planned_in_linear_time_and_stays_flat(length: int) -> None:
+    started = time.perf_counter()
+    (nest,) = nests(make.chain(length))
+    assert time.perf_counter() - started < 0.02 * length + 1
+    assert len(nest.passes[0].lets) == length
+    assert max(len(repr(x.value)) for x in nest.passes[0].lets) < 1000

@@ -1,7 +1,7 @@
-"""The C++ files of an operator: `csrc/<op>.cpp` (binding) and `csrc/<op>_kernels.cpp` (CPU kernels).
+"""The native files of an operator: `csrc/<op>.cpp` (binding), `csrc/<op>_kernels.cpp` (CPU) and `csrc/<op>.cu` (CUDA).
 
 In go the operator and its directions (forward, backward) with the argument order of their dispatcher ops; out come the
-two texts.
+three texts, whose steps are numbered alike.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ from dataclasses import dataclass
 from opgen.emit.cpp_host import Direction, host_function
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import schema_lines, table_lines
+from opgen.emit.cuda_code import CudaFile, file_text, table_rows
 from opgen.emit.templates import fill
 from opgen.ir.program import Operator
 
 
 @dataclass(frozen=True, slots=True)
 class CppFiles:
-    """The two texts; a table of steps is in `kernels` even where torch computes everything."""
+    """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything."""
 
     binding: str
     kernels: str
+    cuda: str
 
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
     """Print the C++ of an operator."""
-    table = StepTable()
+    table = StepTable(operator.name)
     functions = [host_function(operator, d, table) for d in directions]
     binding = fill(
         "op.cpp.j2",
@@ -43,4 +45,5 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
     )
-    return CppFiles(binding, text)
+    cuda = file_text(CudaFile(operator.name, tuple(table.cuda_plans), table_rows(table.cuda)))
+    return CppFiles(binding, text, cuda)

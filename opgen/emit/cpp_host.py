@@ -15,16 +15,17 @@ from opgen.emit.cuda_layout import LIMIT
 from opgen.emit.cuda_scope import RESERVED
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.signature import is_computed
-from opgen.ir.program import Argument, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
-from opgen.ir.scalar import Batch, Dim, Param, Scalar
+from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form
-from opgen.plan.model import Buffer, Contract, KernelPlan, Operand, Result, Storage
+from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Operand, Result, ScatterStep, Storage
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
 _OURS = frozenset(["call", "mask", "opgen", "Tensor", "Optional", "Text"])
 _NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
 _ATOM = NATIVE.atom
+_POSITIONAL = ("argmax", "argmin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +256,23 @@ class _VariantCode:
                 lines += self._contract(step)
                 continue
             condition = self._wanted(step.results)
+            lines += self._checks(step, condition)
             run = f"call.run({next(numbers)});"
             lines.append(f"if ({condition}) {run}" if condition else run)
         return lines
+
+    def _checks(self, step: Nest | ScatterStep, condition: str) -> list[str]:
+        """The position of an extreme needs something to stand on."""
+        if isinstance(step, ScatterStep):
+            return []
+        found = dict.fromkeys(
+            f'call.some("{f.op}", "{a.name}", {self.printer(a.extent)});'
+            for p in step.passes
+            for f in p.folds
+            for a in p.loops
+            if f.op in _POSITIONAL and isinstance(a, Axis) and not isinstance(a.extent, Lit)
+        )
+        return [f"if ({condition}) {line}" if condition else line for line in found]
 
     def _memory(self) -> list[str]:
         """Every buffer that a kernel fills; those that torch fills get their place."""

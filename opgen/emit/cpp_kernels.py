@@ -1,16 +1,19 @@
 """The CPU kernels of a plan: one C++ function per step, for `csrc/<op>_kernels.cpp`.
 
-In goes a `KernelPlan`, out come function definitions, as lines, and the names of the steps in order. A contraction has
-no kernel: the host gives it to torch.
+In goes a `KernelPlan`, out come function definitions, as lines, and the numbers of the steps in the operator's table. A
+contraction has no kernel: the host gives it to torch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from opgen.emit.cpp_layout import block, commented, laid_out
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
+from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.plan.expand import positions
 from opgen.plan.model import Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
@@ -25,21 +28,50 @@ class Kernel:
 
 @dataclass(slots=True)
 class StepTable:
-    """All kernels of an operator, in the order of its table of steps; equal ones are there once."""
+    """All kernels of an operator, in the order of its table of steps; equal ones are there once.
 
+    The CUDA kernels of the same steps stand beside those for the CPU: one binding runs either by one number.
+    """
+
+    op: str
     kernels: list[Kernel] = field(default_factory=list)
-    _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    cuda: list[CudaStep] = field(default_factory=list)
+    cuda_plans: list[CudaPlan] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _contractions: set[str] = field(default_factory=set)
 
     def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
         """Put the kernels of a plan in; the numbers of its steps."""
-        return tuple(self._number(k) for k in kernels(plan, prefix))
+        view = cuda_plan(self.op, prefix, plan)
+        own = iter(kernels(plan, prefix))
+        numbers: list[int] = []
+        fresh: list[CudaStep] = []
+        for code, placed in zip(view.steps, numbered(view, plan), strict=True):
+            if placed is None:
+                text = _nameless(code.name, code.lines)
+                new = text not in self._contractions
+                self._contractions.add(text)
+            else:
+                count = len(self.kernels)
+                numbers.append(self._number(next(own), placed))
+                new = len(self.kernels) > count
+            fresh += [code] if new else []
+        if fresh:
+            self.cuda_plans.append(replace(view, steps=tuple(fresh)))
+        return tuple(numbers)
 
-    def _number(self, k: Kernel) -> int:
-        text = tuple(line.replace(f" {k.name}(", " (") for line in k.lines)
+    def _number(self, k: Kernel, cuda: CudaStep) -> int:
+        text = _nameless(k.name, k.lines) + _nameless(cuda.name, cuda.lines)
         if text not in self._numbers:
             self._numbers[text] = len(self.kernels)
             self.kernels.append(k)
+            self.cuda.append(cuda)
         return self._numbers[text]
+
+
+def _nameless(name: str, lines: Sequence[str]) -> str:
+    """The code of a function without its name and its layout, to see whether it is there already."""
+    return re.sub(r"\s+", "", re.sub(rf"\b(run_)?{name}(?=\b|_)", "", "\n".join(lines)))
 
 
 def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:

@@ -26,7 +26,7 @@ from opgen.emit.cuda_body import (
     row_lines,
 )
 from opgen.emit.cuda_layout import LIMIT, commented, laid_out
-from opgen.emit.cuda_scope import Scope, element_type, host_scalar, value_type
+from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
@@ -45,14 +45,20 @@ from opgen.plan.model import (
     Store,
 )
 
+_LONG_CELL = 40  # a place with a longer text gets a line of its own
+
 
 @dataclass(frozen=True, slots=True)
 class CudaStep:
-    """One exported function: `lines` define it; `workspace` names the one that tells its workspace, if any."""
+    """One exported function: `lines` define it; `workspace` names the one that tells its workspace, if any.
+
+    `reports`: whether it checks positions read from data.
+    """
 
     name: str
     lines: tuple[str, ...]
     workspace: str | None = None
+    reports: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +85,20 @@ def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
     `table` lists the steps that are not contractions, in order: the numbering of the binding.
     """
     views = tuple(cuda_plan(op, name, p) for name, p in plans)
-    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in _numbered(view, p)]
-    return CudaFile(op, views, tuple(line for i, s in enumerate(kept) for line in _row(i, s)))
+    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in numbered(view, p) if s is not None]
+    return CudaFile(op, views, table_rows(kept))
+
+
+def table_rows(steps: Sequence[CudaStep]) -> tuple[str, ...]:
+    """The entries of a table of steps; an operator that torch computes as a whole has one that is never run."""
+    rows = tuple(line for i, s in enumerate(steps) for line in _row(i, s))
+    return rows or ("{nullptr, nullptr, 0},",)
 
 
 def _row(number: int, step: CudaStep) -> list[str]:
-    one = f"{{{step.name}, {step.workspace or 'nullptr'}}},"
-    return [f"// {number}", *([one] if len(one) + 4 <= LIMIT else [f"{{{step.name},", f" {step.workspace}}},"])]
+    rest = f"{step.workspace or 'nullptr'}, {int(step.reports)}}},"
+    one = f"{{{step.name}, {rest}"
+    return [f"// {number}", *([one] if len(one) + 4 <= LIMIT else [f"{{{step.name},", f" {rest}"])]
 
 
 def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
@@ -94,13 +107,18 @@ def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
     return CudaPlan(name, tuple(_comment(plan)), steps)
 
 
-def _numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep]:
-    return [code for code, s in zip(view.steps, plan.steps, strict=True) if not isinstance(s, Contract)]
+def numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep | None]:
+    """The steps of a plan that have a place in the table; None for a contraction, which has none."""
+    return [None if isinstance(s, Contract) else code for code, s in zip(view.steps, plan.steps, strict=True)]
 
 
 def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
+    """The text of a file with some plans, every one as a whole."""
+    return file_text(cuda_file(op, plans))
+
+
+def file_text(view: CudaFile) -> str:
     """`csrc/<op>.cu`."""
-    view = cuda_file(op, plans)
     return fill("op.cu.j2", op=view.op, plans=view.plans, table=view.table)
 
 
@@ -162,7 +180,7 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
         counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
         ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
-    return CudaStep(name, tuple(laid_out(lines)), workspace)
+    return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members)
 
 
 def _of_pointer(text: str) -> str:
@@ -223,11 +241,15 @@ def _run(scope: Scope, name: str, launch: Sequence[str]) -> list[str]:
         "template <typename scalar_t>",
         *function(f"int run_{name}(const OpgenCall& call)", [line for line in body if line]),
         "",
-        *function(
-            f'extern "C" int {name}(const OpgenCall* call)',
-            [f"return OPGEN_DISPATCH(call->dtype, scalar_t, run_{name}<scalar_t>(*call));"],
-        ),
+        *function(f'extern "C" int {name}(const OpgenCall* call)', _exported(scope, name)),
     ]
+
+
+def _exported(scope: Scope, name: str) -> list[str]:
+    if REPORT not in scope.members:
+        return [f"return OPGEN_DISPATCH(call->dtype, scalar_t, run_{name}<scalar_t>(*call));"]
+    inner = f"return OPGEN_DISPATCH(call.dtype, scalar_t, run_{name}<scalar_t>(call));"
+    return ["return rt::reporting(*call, [](const OpgenCall& call) {", f"  {inner}", "});"]
 
 
 def _uses_opmath(scope: Scope) -> bool:
@@ -248,10 +270,14 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     before = scope.enter(step.loops)
     lets = let_lines(scope, step.lets)
     cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out)})"
-    parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
     type_ = value_type(buffer.kind)
+    placed: list[str] = []
+    if len(cell) > _LONG_CELL:
+        name_of_cell = scope.fresh("cell")
+        placed, cell = [f"{type_}* const {name_of_cell} = {cell};"], name_of_cell
+    parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
     text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(scope, step.loops, "point", [*lets, *parts, f"rt::atomic_{step.op}({cell}, {text});"])
+    body = decoded(scope, step.loops, "point", [*lets, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"])
     scope.leave(before, step.loops)
     methods = point_function(body)
     lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]
@@ -260,7 +286,8 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
         "if (status != OPGEN_OK) return status;",
         f"return rt::map(call, step, {_count(plan, step.loops)});",
     ]
-    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])))
+    reports = base.reports or REPORT in scope.members
+    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, reports)
 
 
 # --- contraction -----------------------------------------------------------------------------------------------------

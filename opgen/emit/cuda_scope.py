@@ -33,6 +33,7 @@ RESERVED = frozenset(f"{_KEYWORDS} {_OURS}".split())
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
 _VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
 _ATOM = NATIVE.atom
+REPORT = "report"  # the key of the member that takes reports of positions out of range
 
 
 def element_type(storage: Storage) -> str:
@@ -100,15 +101,17 @@ class Scope:
     def positions(self, at: Sequence[Position], buffer: str) -> str:
         """The arguments of `load` and `store`."""
         shape = self.plan.buffer(buffer).shape
-        return ", ".join(self._position(p, size) for p, size in zip(at, shape, strict=True))
+        return ", ".join(self._position(p, size, buffer, k) for k, (p, size) in enumerate(zip(at, shape, strict=True)))
 
-    def _position(self, p: Position, size: Scalar | Batch) -> str:
+    def _position(self, p: Position, size: Scalar | Batch, buffer: str, axis: int) -> str:
         if isinstance(p, Batch):
             return "place"
         text = self.print(p)
         if isinstance(size, Batch) or not any(isinstance(n, Read) for n in walk(p)):
             return text
-        return f"rt::checked({text}, {self.print(size)})"
+        number = [b.name for b in self.plan.buffers].index(buffer)
+        report = self._member(REPORT, "OpgenBadIndex*", "report", "call.device_room")
+        return f"rt::checked({text}, {self.print(size)}, {report}, {number}, {axis})"
 
     def load(self, read: Read) -> Text:
         """One access, as a value."""

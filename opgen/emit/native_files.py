@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from opgen.emit import templates
 from opgen.emit.cpp_code import cpp_files
 from opgen.emit.cpp_host import Direction
-from opgen.emit.cuda_code import cuda_text
 from opgen.emit.view import Surface, formula_text
-from opgen.plan.build import build
-from opgen.plan.model import KernelPlan
 
 _HEADERS = (".h", ".cuh")
 
@@ -27,7 +24,7 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[s
     return (
         (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
         (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
-        (f"csrc/{s.name}.cu", f"{comment}\n{cuda_text(s.name, named_plans(found))}"),
+        (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}"),
     )
 
 
@@ -40,15 +37,6 @@ def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:
     gradients = tuple(f"grad_{n}" for n in s.wrt)
     backward = Direction("backward", tuple(s.programs("backward")), (*cotangents, *saved), gradients, s.inputs)
     return forward, backward
-
-
-def named_plans(found: Sequence[Direction]) -> tuple[tuple[str, KernelPlan], ...]:
-    """The plans of every variant and direction, under names of their own."""
-    return tuple(
-        (f"{d.which}_{number}" if len(d.programs) > 1 else d.which, build(program))
-        for d in found
-        for number, (_, program) in enumerate(d.programs)
-    )
 
 
 def shared_headers() -> tuple[tuple[str, str], ...]:

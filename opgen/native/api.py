@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from opgen.native.library import CompileError, cache_folder, compile_op, compile_ops
+from opgen.native.library import CompileError, cache_folder, compile_ops
 from opgen.native.toolchain import NoCompilerError, toolchain
 
 PathLike = str | os.PathLike[str]
@@ -68,7 +68,7 @@ def _generated(path: Path, folder: Path) -> str:
 
 def _compiled(folder: Path, op: str, *, must: bool) -> None:
     try:
-        compile_op(folder, op)
+        compile_ops(folder, [op])
     except (NoCompilerError, CompileError) as e:
         if must:
             raise

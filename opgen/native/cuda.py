@@ -5,6 +5,7 @@ No GPU and no torch is needed; this answers whether the kernels compile for an a
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -32,7 +33,8 @@ class Compiled:
 
 def nvcc() -> str | None:
     """The compiler, or None where the machine has none."""
-    return shutil.which("nvcc")
+    home = os.environ.get("CUDA_HOME")
+    return (shutil.which("nvcc", path=f"{home}/bin") if home else None) or shutil.which("nvcc")
 
 
 def command(compiler: str, source: Path, include: Sequence[Path], architecture: str, out: Path) -> list[str]:

@@ -26,6 +26,7 @@ from opgen.plan.model import KernelPlan, Result, Storage
 
 MAX_DIMS = 12
 POISON = 0xC7
+BAD_INDEX = -4
 DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "bool": 5}
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
@@ -40,12 +41,17 @@ class _Tensor(ctypes.Structure):
     )  # fmt: skip
 
 
+class _BadIndex(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_int64) for name in ("tensor", "axis", "index", "size", "nowhere"))
+
+
 class _Call(ctypes.Structure):
     _fields_ = (
         ("tensors", ctypes.POINTER(_Tensor)), ("batch", ctypes.POINTER(ctypes.c_int64)), ("batch_ndim", ctypes.c_int64),
         ("dims", ctypes.POINTER(ctypes.c_int64)), ("reals", ctypes.POINTER(ctypes.c_double)),
         ("ints", ctypes.POINTER(ctypes.c_int64)), ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_int64),
         ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64), ("stream", ctypes.c_void_p),
+        ("bad_index", ctypes.POINTER(_BadIndex)), ("device_room", ctypes.POINTER(_BadIndex)),
     )  # fmt: skip
 
 
@@ -186,7 +192,7 @@ class Emulated:
             (_Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
             (ctypes.c_int64 * max(len(self.plan.dims), 1))(*(sizes.dims[d.name] for d in self.plan.dims)),
             (ctypes.c_double * max(len(reals), 1))(*reals), (ctypes.c_int64 * max(len(ints), 1))(*ints),
-            None, 0, DTYPES[dtype], processors, None,
+            None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()), ctypes.pointer(_BadIndex()),
         )  # fmt: skip
         for step in self.steps:
             room = None
@@ -197,6 +203,10 @@ class Emulated:
                 room = (ctypes.c_double * (call.workspace_bytes // 8 + 1))()
                 call.workspace = ctypes.addressof(room)
             status = getattr(self.library, step.name)(ctypes.byref(call))
+            if status == BAD_INDEX:
+                bad = call.bad_index.contents
+                where = f"axis {bad.axis} of {self.plan.buffers[bad.tensor].name}, which has size {bad.size}"
+                raise IndexError(f"index {bad.index} is out of range for {where}")
             if status != 0:
                 raise RuntimeError(f"{step.name} returned {status}")
 

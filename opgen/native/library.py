@@ -1,6 +1,6 @@
-"""One shared library per operator, compiled once for what it is made of.
+"""The shared libraries of an operator, each compiled once for what it is made of: one for the CPU, one for CUDA.
 
-In goes the folder of a generated package, out comes the path of its library. The library lies in a cache folder named
+In goes the folder of a generated package, out comes the path of a library. A library lies in a cache folder named
 after the hash of sources, flags, compiler and torch; a lock that dies with its process keeps two builds apart, and the
 finished file is renamed into place, so that nobody ever loads half of one.
 """
@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
-from opgen.native.toolchain import Toolchain, toolchain
+from opgen.native.cuda_toolchain import cuda_toolchain
+from opgen.native.toolchain import toolchain
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
-LIBRARY = "_native.so"  # beside the package of the operator, where the generated runtime looks for it
 
 
 class CompileError(RuntimeError):
@@ -34,10 +35,30 @@ def cache_folder(out: Path) -> Path:
     return Path(given) if given else out.absolute().parent / ".opgen_cache"
 
 
-def compile_op(out: Path, op: str) -> Path:
-    """Compile the library of one generated operator and put it beside its package."""
-    built = cached(out, op, toolchain())
-    target = out / op / LIBRARY
+class Tools(Protocol):
+    """What makes one kind of library: for the CPU, or for CUDA."""
+
+    @property
+    def library(self) -> str:
+        """The name of the file beside the package."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The endings of the files that the build depends on."""
+
+    @property
+    def describe(self) -> str:
+        """Everything else that it depends on."""
+
+    def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
+        """The commands that make the library `made`, in order; objects go to `folder`."""
+
+
+def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
+    """Compile a library of one generated operator (default: that for the CPU) and put it beside its package."""
+    tools = tools or toolchain()
+    built = cached(out, op, tools)
+    target = out / op / tools.library
     if not _same(built, target):
         _install(built, target)
     return target
@@ -46,20 +67,25 @@ def compile_op(out: Path, op: str) -> Path:
 def compile_ops(
     out: Path, ops: Sequence[str], jobs: int | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
-    """Compile several; `progress` is told the name of each as it is done."""
+    """Compile every library of several operators: that for the CPU and, where torch has CUDA, that for CUDA.
 
-    def one(op: str) -> Path:
-        path = compile_op(out, op)
+    `progress` is told the name of each operator as it is done.
+    """
+    cuda = cuda_toolchain()
+    kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
+
+    def one(op: str) -> tuple[Path, ...]:
+        paths = tuple(compile_op(out, op, tools) for tools in kinds)
         progress(op)
-        return path
+        return paths
 
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return tuple(pool.map(one, ops))
+        return tuple(path for paths in pool.map(one, ops) for path in paths)
 
 
-def cached(out: Path, op: str, tools: Toolchain) -> Path:
+def cached(out: Path, op: str, tools: Tools) -> Path:
     """The library in the cache, compiled if it is not there."""
-    sources = _sources(out, op)
+    sources = _sources(out, op, tools.reads)
     folder = cache_folder(out) / op / _key(sources, tools)
     library = folder / f"{op}.so"
     if not library.exists():
@@ -74,15 +100,15 @@ def _include(out: Path, op: str) -> tuple[Path, ...]:
     return tuple(p for p in (out / op / "csrc", out / "csrc") if p.is_dir())
 
 
-def _sources(out: Path, op: str) -> dict[str, Path]:
+def _sources(out: Path, op: str, reads: tuple[str, ...]) -> dict[str, Path]:
     """Everything the build reads, by a name that does not depend on where the folder lies."""
-    found = [p for folder in _include(out, op) for p in sorted(folder.iterdir()) if p.suffix in (".cpp", ".h")]
+    found = [p for folder in _include(out, op) for p in sorted(folder.iterdir()) if p.suffix in reads]
     if not any(p.suffix == ".cpp" for p in found):
         raise FileNotFoundError(f"{out / op} has no C++ sources")
     return {str(p.relative_to(out)): p for p in found}
 
 
-def _key(sources: dict[str, Path], tools: Toolchain) -> str:
+def _key(sources: dict[str, Path], tools: Tools) -> str:
     digest = hashlib.sha256(tools.describe.encode())
     for name, path in sources.items():
         text = path.read_bytes()
@@ -91,21 +117,12 @@ def _key(sources: dict[str, Path], tools: Toolchain) -> str:
     return digest.hexdigest()[:20]
 
 
-def _build(op: str, sources: dict[str, Path], tools: Toolchain, library: Path) -> None:
+def _build(op: str, sources: dict[str, Path], tools: Tools, library: Path) -> None:
     include = tuple(dict.fromkeys(p.parent for p in sources.values()))
     with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as name:
-        folder = Path(name)
-        objects: list[Path] = []
-        for path in (p for p in sources.values() if p.suffix == ".cpp"):
-            if path.stem.endswith("_kernels"):
-                for isa in ("baseline", *tools.sets):
-                    objects.append(folder / f"{path.stem}.{isa}.o")
-                    _run(tools.kernels(path, include, objects[-1], isa))
-            else:
-                objects.append(folder / f"{path.stem}.o")
-                _run(tools.binding(path, include, objects[-1]))
-        made = folder / f"{op}.so"
-        _run(tools.link(objects, made))
+        made = Path(name) / f"{op}.so"
+        for command in tools.commands(tuple(sources.values()), include, Path(name), made):
+            _run(command)
         made.replace(library)
 
 

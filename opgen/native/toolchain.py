@@ -10,10 +10,12 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 _TARGET = "-DTORCH_TARGET_VERSION=0x020b000000000000"  # the stable ABI as torch 2.11 has it
 _COMMON = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
@@ -39,19 +41,33 @@ class Toolchain:
     torch: Path
     torch_version: str
     sets: tuple[str, ...]
+    library: ClassVar[str] = "_native.so"  # beside the package, where the generated runtime looks
+    reads: ClassVar[tuple[str, ...]] = (".cpp", ".h")
 
     @property
     def describe(self) -> str:
         """Everything that two builds must agree on, besides the sources."""
         return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
 
-    def binding(self, source: Path, include: tuple[Path, ...], out: Path) -> list[str]:
+    def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
+        """Everything that makes the library `made`, in order; objects go to `folder`."""
+        lines: list[list[str]] = []
+        objects: list[Path] = []
+        for path in (p for p in sources if p.suffix == ".cpp"):
+            kernels = path.stem.endswith("_kernels")
+            for isa in ("baseline", *self.sets) if kernels else ("binding",):
+                objects.append(folder / f"{path.stem}.{isa}.o")
+                command = self.kernels(path, include, objects[-1], isa) if kernels else None
+                lines.append(command or self.binding(path, include, objects[-1]))
+        return [*lines, self.link(objects, made)]
+
+    def binding(self, source: Path, include: Sequence[Path], out: Path, flags: Sequence[str] = ()) -> list[str]:
         """The command that compiles a binding."""
-        known = [f"-DOPGEN_WITH_{name.upper()}" for name in self.sets]
+        known = [*flags, *(f"-DOPGEN_WITH_{name.upper()}" for name in self.sets)]
         paths = [f"-I{p}" for p in include] + ["-isystem", str(self.torch / "include")]
         return [self.compiler, "-c", *_COMMON, _TARGET, *known, *paths, str(source), "-o", str(out)]
 
-    def kernels(self, source: Path, include: tuple[Path, ...], out: Path, isa: str) -> list[str]:
+    def kernels(self, source: Path, include: Sequence[Path], out: Path, isa: str) -> list[str]:
         """The command that compiles kernels for an instruction set."""
         flags = [*_SETS.get(isa, ()), f"-DOPGEN_ISA={isa}"]
         return [self.compiler, "-c", *_COMMON, *flags, *(f"-I{p}" for p in include), str(source), "-o", str(out)]
@@ -87,8 +103,13 @@ def available() -> bool:
 
 
 def _torch_version(root: Path) -> str:
-    found = re.search(r"^__version__\s*=\s*'([^']+)'", (root / "version.py").read_text(), re.MULTILINE)
-    return found.group(1) if found else "unknown"
+    return version_of(root, "__version__") or "unknown"
+
+
+def version_of(root: Path, name: str) -> str | None:
+    """What torch says of itself: `__version__`, or the `cuda` it was built for (None for a build without)."""
+    found = re.search(rf"^{name}\b[^=]*=\s*'([^']+)'", (root / "version.py").read_text(), re.MULTILINE)
+    return found.group(1) if found else None
 
 
 def instruction_sets() -> tuple[str, ...]:

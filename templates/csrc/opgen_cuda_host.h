@@ -1,11 +1,11 @@
-// What a binding does to run a CUDA step on torch's stable ABI: the device of the tensors, its current stream, and memory
-// from torch's allocator, so that a call can be captured in a graph. Needs no CUDA header.
+// What a binding does to run a CUDA step on torch's stable ABI: the device of the tensors, its current stream, and
+// memory from torch's allocator, so that a call can be captured in a graph. Needs no CUDA header.
 //
 // Positions out of range: a step that reads positions from data gets room on the device for a report. It fetches the
-// report after its kernels, which waits for them, and returns OPGEN_BAD_INDEX; the binding raises the error that the CPU
-// kernels raise, and the device stays usable. While its stream is captured nothing may wait: the kernels then get no
-// room, and a position out of range stops the replay of the graph with a device-side assertion, as torch's own indexing
-// does. Steps without such positions never wait.
+// report after its kernels, which waits for them, and returns OPGEN_BAD_INDEX; the binding raises the error that the
+// CPU kernels raise, and the device stays usable. While its stream is captured nothing may wait: the kernels then get
+// no room, and a position out of range stops the replay of the graph with a device-side assertion, as torch's own
+// indexing does. Steps without such positions never wait.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>

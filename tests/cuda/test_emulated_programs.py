@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import pytest
 
+from opgen.ir.interp import Array
 from tests.cuda import programs
 from tests.cuda.harness import TOLERANCE, Emulation, needs_compiler
 
@@ -60,3 +62,16 @@ def test_gather_and_scatter(emulation: Make, dtype: str) -> None:
     made.check(shapes, dtype, {"skip": 1, "start": 2})
     made.check(shapes, dtype, {"skip": -1, "start": 0}, spread=2)
     made.check({"double": (3, 5), "ids": (0,), "int": (0, 5)}, dtype, {"skip": 1, "start": 2})
+
+
+def test_a_position_out_of_range_is_reported(emulation: Make) -> None:
+    made = emulation("bad", programs.lookup())
+    shapes = {"double": (3, 5), "ids": (4,), "int": (4, 5)}
+    arrays = {name: Array(shape, [1.0] * prod(shape)) for name, shape in shapes.items()}
+    for bad in (3, -1):
+        arrays["ids"] = Array((4,), [0, 2, bad, 1])
+        with pytest.raises(IndexError, match=f"index {bad} is out of range for axis 0 of double, which has size 3"):
+            made.emulated.run(arrays, {"skip": 1, "start": 0})
+    arrays["double"] = Array((0, 5), [])
+    with pytest.raises(IndexError, match="which has size 0"):
+        made.emulated.run(arrays, {"skip": 1, "start": 0})

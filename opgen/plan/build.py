@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Role, Scatter, Statement, Tensor
+from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Recurrence, Role, Scatter, Statement, Tensor, definitions
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
+from opgen.plan.errors import UnplannableError
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
 from opgen.plan.keep import kept_maps, scalars
@@ -32,11 +33,14 @@ class _Planner:
     def __init__(self, p: Program) -> None:
         self.p = p
         taken = [*(t.name for t in p.inputs), *(a.name for a in p.params), *(d.name for d in p.dims)]
-        taken += [*(s.target for s in p.statements), *(o.name for o in p.outputs)]
+        taken += [*(s.target for s in definitions(p)), *(o.name for o in p.outputs)]
         self.names = Names(tuple(taken))
         self.arguments = {t.name for t in p.inputs}
 
     def plan(self) -> KernelPlan:
+        for s in self.p.statements:
+            if isinstance(s, Recurrence):
+                raise UnplannableError(f"{s.target}: no kernel for a recurrence")
         statements = tuple(_inline_functions(s, self.p.functions) for s in self.p.statements)
         statements, outputs = self._distinct_outputs(statements)
         statements = expand(statements, self.names)

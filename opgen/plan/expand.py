@@ -29,6 +29,7 @@ from opgen.ir.scalar import (
     sub,
     where,
 )
+from opgen.plan.errors import UnplannableError
 
 
 class Names:
@@ -143,6 +144,8 @@ def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, 
         if not isinstance(s, Compute) or s.op is None or REDUCTIONS[s.op].core:
             out.append(s)
             continue
+        if s.op not in _RULES:
+            raise UnplannableError(f"{s.target}: no kernel for {s.op}")
         x = _Expansion(s, names)
         _RULES[s.op](x)
         out.extend(x.out)

@@ -197,7 +197,7 @@ def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
     return lines
 
 
-def _store_lines(scope: Scope, store: Store) -> list[str]:
+def store_lines(scope: Scope, store: Store) -> list[str]:
     positions = scope.positions(store.at, store.buffer)
     target = scope.tensor(store.buffer)
     parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
@@ -205,10 +205,10 @@ def _store_lines(scope: Scope, store: Store) -> list[str]:
 
 
 def _stores(scope: Scope, p: Pass) -> list[str]:
-    return [line for s in p.stores for line in _store_lines(scope, s)]
+    return [line for s in p.stores for line in store_lines(scope, s)]
 
 
-def _accumulator(scope: Scope, fold: Fold) -> str:
+def accumulator(scope: Scope, fold: Fold) -> str:
     """The type of a fold's accumulator."""
     if fold.op in _CONDITIONS:
         return _CONDITIONS[fold.op]
@@ -216,7 +216,7 @@ def _accumulator(scope: Scope, fold: Fold) -> str:
     return f"rt::{_FOLDS[fold.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
 
 
-def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
+def added(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
     parts, value = hoisted(scope, fold.value, len(f"{accumulator}.add(, );") + 10)
     if fold.op not in _POSITIONAL:
         return [*parts, f"{accumulator}.add({value.text});"]
@@ -227,7 +227,7 @@ def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> l
     return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
 
 
-def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
+def result(scope: Scope, fold: Fold, accumulator: str) -> str:
     value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
     return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
 
@@ -356,15 +356,15 @@ def _looped(scope: Scope, p: Pass) -> list[str]:
     before = scope.enter(p.loops)
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in p.folds}
     body = let_lines(scope, p.lets)
-    types = {f.name: _accumulator(scope, f) for f in p.folds}
-    body += [line for f in p.folds for line in _add(scope, f, names[f.name], p.loops)]
+    types = {f.name: accumulator(scope, f) for f in p.folds}
+    body += [line for f in p.folds for line in added(scope, f, names[f.name], p.loops)]
     body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
     lines += _each(scope, p.loops, body)
     if p.folds:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, p.loops)
-    return lines + [_result(scope, f, names[f.name]) for f in p.folds]
+    return lines + [result(scope, f, names[f.name]) for f in p.folds]
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
@@ -378,14 +378,14 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     prefix = [line for p in nest.passes[:at] for line in let_lines(scope, p.lets)]
     inner_before = scope.enter(looped.loops)
     body = let_lines(scope, looped.lets)
-    types = {f.name: _accumulator(scope, f) for f in looped.folds}
+    types = {f.name: accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
-    body += [line for f in looped.folds for line in _add(scope, f, f"folds->{names[f.name]}", looped.loops)]
+    body += [line for f in looped.folds for line in added(scope, f, f"folds->{names[f.name]}", looped.loops)]
     fold = needed([*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")])
     fold = decoded(scope, nest.outer, "point", fold)
     scope.leave(inner_before, looped.loops)
     finish = [*prefix, *(line for p in nest.passes[:at] for line in _stores(scope, p))]
-    finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
+    finish += [result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
     for p in nest.passes[at + 1 :]:
         finish += [*let_lines(scope, p.lets), *_stores(scope, p)]
     finish = needed(finish)

@@ -41,7 +41,7 @@ class _Code:
             for e in task_scalars(t):
                 for r in walk(e):
                     if isinstance(r, Read) and (r.at or r.tensor in self._buffers()):
-                        scope.access(r.tensor, r.at)
+                        scope.access(r.tensor, r.at, write=False)
             scope.access(t.store.buffer, t.store.at, write=True)
 
     def _buffers(self) -> set[str]:

@@ -16,7 +16,7 @@ from opgen.emit.cpp_scatter import scatter_lines
 from opgen.emit.cpp_sequence import sequence_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.plan.expand import positions
-from opgen.plan.model import Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Sequence, Store
+from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Sequence, name: str) -> Kernel:
+def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
-    elif isinstance(step, Sequence):
+    elif isinstance(step, Chain):
         body = sequence_lines(plan, step)
     else:
         base = Store(step.out, positions(step.axes), step.base)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_nest import NestCode
+from opgen.emit.cuda_scope import mentions
 from opgen.emit.long_values import hoisted
 from opgen.ir.scalar import Batch
 from opgen.plan.model import KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
@@ -40,10 +41,12 @@ class _Accumulation(NestCode):
         inner = self._inner(p.loops)
         self._number(self.nest.outer, "outer", "columns", lane=True)
         self._number(p.loops, inner, "point", lane=False)
-        sources = self._reads(p)
+        sources = self._reads(p) if scope.lanes else []
         lets = [line for x in p.lets for line in self._let(x)]
         add = self._combine(p.stores[0])
-        each = block("rt::each_in_order(columns.size, [&](int64_t i) {", [*lets, *add], "});")
+        each_body = [*lets, *add]
+        index = "int64_t i" if mentions("i", each_body) else "int64_t"
+        each = block(f"rt::each_in_order(columns.size, [&]({index}) {{", each_body, "});")
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
         runs = block(head, [*sources, *each], "});")
         columns = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {", runs, "});")

@@ -9,24 +9,24 @@ from collections.abc import Iterable
 
 from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_scope import CpuScope
-from opgen.emit.cuda_scope import value_type
+from opgen.emit.cuda_scope import mentions, value_type
 from opgen.emit.long_values import hoisted
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Position, Read, walk
-from opgen.plan.model import Fold, KernelPlan, Let, Sequence, Task
+from opgen.plan.model import Chain, Fold, KernelPlan, Let, Task
 from opgen.plan.sequence import task_scalars
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
 
 
-def sequence_lines(plan: KernelPlan, step: Sequence) -> list[str]:
+def sequence_lines(plan: KernelPlan, step: Chain) -> list[str]:
     """The statements of the function."""
     return _Code(plan, step).lines()
 
 
 class _Code:
-    def __init__(self, plan: KernelPlan, step: Sequence) -> None:
+    def __init__(self, plan: KernelPlan, step: Chain) -> None:
         self.step = step
         self.scope = CpuScope(plan)
         self.scope.trusted = frozenset(step.own)
@@ -87,7 +87,9 @@ class _Code:
         head = f"rt::store({target}, {self._at(t.store.buffer, t.store.at)}, "
         parts, value = hoisted(scope, t.store.value, len(f"{head});"))
         body += [*parts, f"{head}{value.text});"]
-        return block("rt::each(run.size, [&](int64_t i) {", _nested(heads, body), "});")
+        lines = _nested(heads, body)
+        index = "int64_t i" if mentions("i", lines) else "int64_t"
+        return block(f"rt::each(run.size, [&]({index}) {{", lines, "});")
 
     def _heads(self, loops: Iterable[Loop]) -> list[str]:
         heads = []

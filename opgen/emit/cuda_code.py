@@ -34,6 +34,7 @@ from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
 from opgen.plan.errors import UnplannableError
 from opgen.plan.model import (
     Buffer,
+    Chain,
     Contract,
     Fold,
     KernelPlan,
@@ -46,7 +47,6 @@ from opgen.plan.model import (
     Storage,
     Store,
 )
-from opgen.plan.model import Sequence as Chain
 
 _LONG_CELL = 40  # a place with a longer text gets a line of its own
 
@@ -285,7 +285,9 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
         placed, cell = [f"{type_}* const {name_of_cell} = {cell};"], name_of_cell
     parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
     text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(scope, step.loops, "point", [*lets, *dropped, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"])
+    body = decoded(
+        scope, step.loops, "point", [*lets, *dropped, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"]
+    )
     scope.leave(before, step.loops)
     methods = point_function(body)
     lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]

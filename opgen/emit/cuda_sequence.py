@@ -5,10 +5,10 @@ from __future__ import annotations
 from opgen.emit.cuda_body import accumulator, added, decoded, function, let_lines, point_function, result, store_lines
 from opgen.emit.cuda_scope import Scope
 from opgen.ir.program import Axis, Loop
-from opgen.plan.model import Sequence, Task
+from opgen.plan.model import Chain, Task
 
 
-def sequence_lines(scope: Scope, step: Sequence) -> list[str]:
+def sequence_lines(scope: Scope, step: Chain) -> list[str]:
     """`point`: what happens in the sequence of one outer point."""
     scope.trusted = frozenset(step.own)
     before = scope.enter(step.outer)

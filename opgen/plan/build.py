@@ -11,7 +11,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Recurrence, Role, Scatter, Statement, Tensor, definitions
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Function,
+    Kind,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    definitions,
+)
 from opgen.ir.ranges import sizes_of
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
 from opgen.plan.bias import fuse
@@ -19,7 +32,7 @@ from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
 from opgen.plan.keep import kept_maps, scalars
-from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, ScatterStep, Sequence, Step, Storage
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
@@ -280,18 +293,18 @@ def written(step: Step) -> tuple[str, ...]:
             return (step.out.buffer,)
         case ScatterStep():
             return (step.out,)
-        case Sequence():
+        case Chain():
             return step.own
         case _:
             assert_never(step)
 
 
-def step_scalars(step: Nest | ScatterStep | Sequence) -> tuple[Scalar, ...]:
+def step_scalars(step: Nest | ScatterStep | Chain) -> tuple[Scalar, ...]:
     """Every expression of a step."""
     if isinstance(step, ScatterStep):
         at = tuple(p for p in step.at if not isinstance(p, Batch))
         return (*(x.value for x in step.base_lets), step.base, *(x.value for x in step.lets), step.value, *at)
-    if isinstance(step, Sequence):
+    if isinstance(step, Chain):
         return tuple(e for t in step.tasks for e in task_scalars(t))
     return tuple(
         e

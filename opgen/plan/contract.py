@@ -195,7 +195,7 @@ def is_plain(r: Read) -> bool:
 
 def is_whole(r: Read, loops: tuple[Loop, ...], shape: Shape) -> bool:
     """Whether every position of a plain access runs over the whole axis."""
-    known = {Index(a.name): a.extent for a in loops if isinstance(a, Axis)}
+    known: dict[Scalar, Scalar] = {Index(a.name): a.extent for a in loops if isinstance(a, Axis)}
     return all(isinstance(p, Batch) or known.get(p) == size for p, size in zip(r.at, shape, strict=True))
 
 

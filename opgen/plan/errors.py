@@ -6,7 +6,6 @@ has a form for everything.
 
 from __future__ import annotations
 
-
 NOTE = "no_kernels.txt"  # in the folder of such an operator: the reason
 
 

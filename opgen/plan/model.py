@@ -156,7 +156,8 @@ class Contract:
 class ScatterStep:
     """`out[axes] = base`, then `out[at] op= value` for every point of `loops`, repeats combined in loop order.
 
-    `padded`: points whose position is out of range are dropped; otherwise they are an error. `free` are the loops that no two points with the same target differ in: safe to run in parallel.
+    `padded`: points whose position is out of range are dropped; otherwise they are an error. `free` are the
+    loops that no two points with the same target differ in: safe to run in parallel.
     """
 
     name: str
@@ -191,7 +192,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Chain:
     """Tasks that are repeated in order for every value of `along`, upwards or (`reverse`) downwards.
 
     Points of `outer` are independent of each other. Reads of what the tasks store are known to be in range.
@@ -210,7 +211,7 @@ class Sequence:
         return tuple(t.store.buffer for t in self.tasks)
 
 
-Step = Nest | Contract | ScatterStep | Sequence
+Step = Nest | Contract | ScatterStep | Chain
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,4 @@ class Ranges:
         """Whether an access surely stays in its tensor."""
         pairs = zip(r.at, self.shapes[r.tensor], strict=True)
         around = tuple(loops)
-        return all(
-            isinstance(p, Batch) or isinstance(size, Batch) or self.inside(p, size, around) for p, size in pairs
-        )
+        return all(isinstance(p, Batch) or isinstance(size, Batch) or self.inside(p, size, around) for p, size in pairs)

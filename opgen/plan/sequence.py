@@ -1,4 +1,4 @@
-"""A recurrence as a `Sequence`: what runs side by side, and what is computed at every place.
+"""A recurrence as a `Chain`: what runs side by side, and what is computed at every place.
 
 An axis that every step has, and along which no step reads another place of the group, separates independent sequences.
 Along every other axis each step is a loop of its own at each place.
@@ -11,14 +11,14 @@ from dataclasses import replace
 from opgen.ir.program import Axis, Compute, Loop, Recurrence
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, reads
 from opgen.plan.errors import UnplannableError
-from opgen.plan.model import Fold, Sequence, Store, Task
+from opgen.plan.model import Chain, Fold, Store, Task
 from opgen.plan.nest import Surroundings
 from opgen.plan.scans import renamed
 
 _REASON = "every place goes on from the one before it; sequences that do not meet run side by side"
 
 
-def sequence(s: Recurrence, around: Surroundings) -> Sequence:
+def sequence(s: Recurrence, around: Surroundings) -> Chain:
     """Plan a recurrence."""
     batched = {BATCH in step.axes for step in s.steps}
     if len(batched) > 1 or any(BATCH in step.over for step in s.steps):
@@ -26,7 +26,7 @@ def sequence(s: Recurrence, around: Surroundings) -> Sequence:
     s, shared = _aligned(s)
     outer = tuple(a for a in s.steps[0].axes if isinstance(a, Batch) or a.name in shared)
     tasks = tuple(_task(step, s.along, outer, around) for step in s.steps)
-    return Sequence(s.target, outer, s.along, s.reverse, tasks, reason=_REASON)
+    return Chain(s.target, outer, s.along, s.reverse, tasks, reason=_REASON)
 
 
 def _aligned(s: Recurrence) -> tuple[Recurrence, set[str]]:

@@ -12,7 +12,7 @@ from opgen.ir import text
 from opgen.ir.program import Loop
 from opgen.ir.scalar import Batch, Scalar
 from opgen.plan.build import reads_of, written
-from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Pass, ScatterStep, Sequence, Step, Task
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Step, Task
 
 
 def plan(p: KernelPlan) -> str:
@@ -50,7 +50,7 @@ def _step(p: KernelPlan, step: Step) -> list[str]:
             target = f"pad({step.out}[{at}])" if step.padded else f"{step.out}[{at}]"
             lines.append(f"  {target} {step.op}= {_scalar(step.value)}")
             return lines
-        case Sequence():
+        case Chain():
             lines = [f"sequence over {_loops(step.outer)} {head}"]
             lines.append(f"  along {_loops((step.along,))}{' down' if step.reverse else ''}")
             return [*lines, *(f"    {line}" for t in step.tasks for line in _task(t))]

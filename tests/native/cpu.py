@@ -1,4 +1,4 @@
-"""Runs the CPU kernels of a program without torch: compiled alone, called through ctypes like the emulated CUDA ones."""
+"""Runs the CPU kernels of a program without torch: compiled alone, called through ctypes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cuda_code import contraction
 from opgen.emit.cpp_layout import table_lines
+from opgen.emit.cuda_code import contraction
 from opgen.emit.templates import fill, root
 from opgen.ir.program import Program
 from opgen.native import emulate
@@ -76,4 +76,3 @@ class Compiled(emulate.Emulated):
             if status == emulate.BAD_INDEX:
                 raise IndexError(f"index {host.bad.index} of {self.plan.buffers[host.bad.tensor].name}")
             assert status == 0, status
-

@@ -31,7 +31,9 @@ def arguments(p: Program, case: Case, given: Mapping[str, Array]) -> dict[str, A
     return arrays
 
 
-def compare(made: emulate.Emulated, p: Program, case: Case, given: Mapping[str, Array], spread: int) -> dict[str, Array]:
+def compare(
+    made: emulate.Emulated, p: Program, case: Case, given: Mapping[str, Array], spread: int
+) -> dict[str, Array]:
     arrays = arguments(p, case, given)
     expected = run(p, arrays, case.params)
     got = made.run(arrays, case.params, "float64", spread, spread - 1)

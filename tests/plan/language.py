@@ -29,6 +29,7 @@ class Case:
 
 X = "{x: {shape: [..., N]}}"
 WIDE = "outputs: {y: {shape: [..., N]}}"
+STEP = f"params: {{k: {{type: int}}}}\n{WIDE}"
 XW = "{x: {shape: [B, C, L]}, w: {shape: [O, C, K]}}"
 IDS = "{ids: {shape: [B], dtype: int}, x: {shape: [B, D]}, s: {shape: [V, D]}}"
 SOME = {"ids": (4,), "x": (4, 2), "s": (3, 2)}
@@ -52,10 +53,12 @@ CASES: dict[str, Case] = {
     "diagonal": Case("y[i] = x[i, i]*2", "{x: {shape: [N, N]}}", {"x": (3, 3)}),
     "literal": Case("y[i] = x[i, 0] - x[i, 1]", "{x: {shape: [N, 2]}}", {"x": (3, 2)}),
     "out_of_range": Case(
-        "y[..., n] = x[..., n + k]", X, {"x": (2, 5)}, f"params: {{k: {{type: int}}}}\n{WIDE}", {"k": 1}, raises=True, gradient=False
+        "y[..., n] = x[..., n + k]", X, {"x": (2, 5)}, STEP, {"k": 1},
+        raises=True, gradient=False,
     ),
     "negative_does_not_wrap": Case(
-        "y[..., n] = x[..., n - k]", X, {"x": (2, 5)}, f"params: {{k: {{type: int}}}}\n{WIDE}", {"k": 1}, raises=True, gradient=False
+        "y[..., n] = x[..., n - k]", X, {"x": (2, 5)}, STEP, {"k": 1},
+        raises=True, gradient=False,
     ),
     "scatter_sum": Case("y[ids[b], d] += x[b, d]*s[0, d]", IDS, SOME, SIZED),
     "scatter_from_a_start": Case("y[v, d] = 1.5*s[v, d] + 1\ny[ids[b], d] *= x[b, d]", IDS, SOME),

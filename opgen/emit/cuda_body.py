@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from opgen.emit.cuda_layout import function, indented
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
 from opgen.emit.wide import is_wide, pieces
@@ -40,14 +41,6 @@ def form_of(nest: Nest) -> Form:
         return Form.MAP
     single = len(looped) == 1 and not looped[0].stores and bool(looped[0].folds)
     return Form.COLUMNS if single and nest.schedule in (Schedule.COLUMN, Schedule.WHOLE) else Form.ROWS
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    return [f"  {line}" if line else line for line in lines]
-
-
-def function(head: str, body: Sequence[str]) -> list[str]:
-    return [f"{head} {{", *indented(body), "}"]
 
 
 def _index(name: str, body: Sequence[str]) -> str:

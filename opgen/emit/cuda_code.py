@@ -16,16 +16,14 @@ from opgen.emit.cuda_body import (
     column_lines,
     decoded,
     form_of,
-    function,
     hoisted,
-    indented,
     is_flat,
     let_lines,
     map_lines,
     point_function,
     row_lines,
 )
-from opgen.emit.cuda_layout import LIMIT, commented, laid_out
+from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
 from opgen.emit.templates import fill

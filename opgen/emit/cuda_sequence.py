@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opgen.emit.cuda_body import accumulator, added, decoded, function, let_lines, point_function, result, store_lines
+from opgen.emit.cuda_body import accumulator, added, decoded, let_lines, point_function, result, store_lines
+from opgen.emit.cuda_layout import function
 from opgen.emit.cuda_scope import Scope
 from opgen.ir.program import Axis, Loop
 from opgen.plan.model import Chain, Task

@@ -145,7 +145,7 @@ def _inside(index: Tensor, size: int) -> Tensor:
 
 
 def take(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
-    """The rows `x[index]`, for an index of any shape. Positions do not wrap; out of range they read `fill`, if given."""
+    """The rows `x[index]`, for an index of any shape. Positions do not wrap; outside, `fill` is read if given."""
     if fill is None:
         return x.index_select(0, index.reshape(-1)).reshape((*index.shape, *x.shape[1:]))
     inside = _inside(index, x.shape[0])

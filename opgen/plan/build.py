@@ -53,8 +53,7 @@ class _Planner:
         self.arguments = {t.name: t.shape for t in p.inputs}
 
     def plan(self) -> KernelPlan:
-        plain = (s for s in self.p.statements if isinstance(s, Compute | Scatter))
-        statements = tuple(_inline_functions(s, self.p.functions) for s in plain)
+        statements = tuple(_inline_functions(s, self.p.functions) for s in self.p.statements)
         statements, outputs = self._distinct_outputs(statements)
         statements = expand(statements, self.names)
         statements, products, operands = self._contractions(statements)

@@ -93,31 +93,131 @@ def joint_log_softmax(x: Tensor, dims: tuple[int, ...], batch_before: int | None
     return x - torch.logsumexp(x, over, keepdim=True) if over else torch.zeros_like(x)
 
 
-def take(x: Tensor, index: Tensor) -> Tensor:
-    """The rows `x[index]`, for an index of any shape. Positions do not wrap."""
-    return x.index_select(0, index.reshape(-1)).reshape(*index.shape, *x.shape[1:])
+def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float | None = None) -> Tensor:
+    """`x` at positions `start + i*step + j*step + ...` of a dim, for runs of `(size, step)`.
+
+    The first run takes the place of the dim, the others become the last dims. Positions do not wrap: one that is out of
+    range reads `fill`, or is an error where there is none.
+    """
+    dim, sizes = dim % x.ndim, [size for size, _ in runs]
+    if min(sizes, default=1) < 0:
+        raise ValueError(f"negative size in {tuple(sizes)}")
+    if 0 in sizes:
+        return x.narrow(dim, 0, 0).reshape(*x.shape[:dim], *sizes[:1], *x.shape[dim + 1 :], *sizes[1:])
+    steps = [(size, abs(step)) if step else (1, 1) for size, step in runs]
+    lowest = start + sum((size - 1) * step for size, step in runs if step < 0)
+    span = 1 + sum((size - 1) * step for size, step in steps)
+    if fill is not None:
+        before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
+        x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
+        lowest += before
+    elif lowest < 0 or lowest + span > x.shape[dim]:
+        raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")
+    if not runs:
+        return x.select(dim, lowest)
+    axes = [dim, *range(x.ndim, x.ndim + len(runs) - 1)]
+    x = x.narrow(dim, lowest, span)
+    for axis, (size, step) in zip(axes[:-1], steps[:-1], strict=True):
+        span -= (size - 1) * step
+        x = x.unfold(axis, span, step)
+    if steps[-1][1] > 1:
+        x = x[(slice(None),) * axes[-1] + (slice(None, None, steps[-1][1]),)]
+    for axis, (size, step) in zip(axes, runs, strict=True):
+        if step < 0:
+            x = x.flip(axis)
+        elif step == 0:
+            x = x.expand(*x.shape[:axis], size, *x.shape[axis + 1 :])
+    return x
 
 
-def pick(x: Tensor, index: Tensor) -> Tensor:
-    """One element of each row: `x[..., index[...]]`. Leading dims broadcast; positions do not wrap."""
+def flat_index(sizes: tuple[int, ...], *positions: Tensor | int) -> Tensor | int:
+    """Positions along several dims as one in those dims flattened; -1 where one of them is out of range."""
+    flat: Any = 0
+    inside: Any = True
+    for size, at in zip(sizes, positions, strict=True):
+        flat = flat * size + at
+        inside = inside & (at >= 0) & (at < size)
+    return torch.where(inside, flat, -1) if isinstance(inside, Tensor) else flat if inside else -1
+
+
+def _inside(index: Tensor, size: int) -> Tensor:
+    return (index >= 0) & (index < size)
+
+
+def take(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
+    """The rows `x[index]`, for an index of any shape. Positions do not wrap; outside, `fill` is read if given."""
+    if fill is None:
+        return x.index_select(0, index.reshape(-1)).reshape((*index.shape, *x.shape[1:]))
+    inside = _inside(index, x.shape[0])
+    rows = take(_never_empty(x, (0,), fill), torch.where(inside, index, 0))
+    return torch.where(inside.reshape((*index.shape, *(1,) * (x.ndim - 1))), rows, fill)
+
+
+def columns(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
+    """The columns `x[..., index]`, otherwise like `take`."""
+    if fill is None:
+        return x.index_select(-1, index.reshape(-1)).reshape((*x.shape[:-1], *index.shape))
+    inside = _inside(index, x.shape[-1])
+    return torch.where(inside, columns(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
+
+
+def pick(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
+    """One element of each row: `x[..., index[...]]`. Leading dims broadcast; otherwise like `take`."""
+    if fill is not None:
+        inside = _inside(index, x.shape[-1])
+        return torch.where(inside, pick(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
     lead = torch.broadcast_shapes(x.shape[:-1], index.shape)
     return x.expand(*lead, x.shape[-1]).gather(-1, index.expand(lead).unsqueeze(-1)).squeeze(-1)
 
 
-def add_at(x: Tensor, index: Tensor, rows: Tensor) -> Tensor:
-    """`x` with rows added at positions of its first dim; repeated positions add up. Index and rows broadcast."""
-    lead = torch.broadcast_shapes(index.shape, rows.shape[: max(rows.ndim - x.ndim + 1, 0)])
-    rows = rows.expand(*lead, *x.shape[1:])
-    return x.index_add(0, index.expand(lead).reshape(-1), rows.reshape(lead.numel(), *x.shape[1:]))
+def add_at(x: Tensor, index: Tensor | int, rows: Tensor, *, padded: bool = False) -> Tensor:
+    """`x` with rows added at positions of its first dim; repeated positions add up. Index and rows broadcast.
+
+    A position out of range is an error; `padded` drops it.
+    """
+    return combine_at(x, index, rows, "sum", padded=padded)
 
 
-def add_along(x: Tensor, index: Tensor, values: Tensor) -> Tensor:
+def add_along(x: Tensor, index: Tensor | int, values: Tensor, *, padded: bool = False) -> Tensor:
     """`x` with values added at positions of its last dim, for each of its leading positions."""
-    shape = torch.broadcast_shapes((*x.shape[:-1], 1), index.shape, values.shape)
-    return x.scatter_add(-1, index.expand(shape), values.expand(shape))
+    return combine_along(x, index, values, "sum", padded=padded)
 
 
-def add_one_along(x: Tensor, index: Tensor, value: Tensor) -> Tensor:
+def add_one_along(x: Tensor, index: Tensor | int, value: Tensor, *, padded: bool = False) -> Tensor:
     """`x` with one value added at a position of its last dim, for each of its leading positions."""
-    lead = x.shape[:-1]
-    return x.scatter_add(-1, index.expand(lead).unsqueeze(-1), value.expand(lead).unsqueeze(-1))
+    return combine_one_along(x, index, value, "sum", padded=padded)
+
+
+def combine_at(x: Tensor, index: Tensor | int, rows: Tensor, op: str, *, padded: bool = False) -> Tensor:
+    """`add_at` with another operator: `prod`, `amax` or `amin`."""
+    index = torch.as_tensor(index, device=x.device)
+    lead = torch.broadcast_shapes(index.shape, rows.shape[: max(rows.ndim - x.ndim + 1, 0)])
+    rows = rows.expand((*lead, *x.shape[1:])).reshape(lead.numel(), *x.shape[1:])
+    return _combined(x, 0, index.expand(lead).reshape(-1), rows, op, padded)
+
+
+def combine_along(x: Tensor, index: Tensor | int, values: Tensor, op: str, *, padded: bool = False) -> Tensor:
+    """`add_along` with another operator."""
+    index = torch.as_tensor(index, device=x.device)
+    shape = torch.broadcast_shapes((*x.shape[:-1], 1), index.shape, values.shape)
+    return _combined(x, -1, index.expand(shape), values.expand(shape), op, padded)
+
+
+def combine_one_along(x: Tensor, index: Tensor | int, value: Tensor, op: str, *, padded: bool = False) -> Tensor:
+    """`add_one_along` with another operator."""
+    lead, index = x.shape[:-1], torch.as_tensor(index, device=x.device)
+    return _combined(x, -1, index.expand(lead).unsqueeze(-1), value.expand(lead).unsqueeze(-1), op, padded)
+
+
+def _combined(x: Tensor, dim: int, index: Tensor, values: Tensor, op: str, padded: bool) -> Tensor:
+    """`x` with values combined in along a dim; those out of range go to one more slot, which is cut off again."""
+    size = x.shape[dim]
+    if padded:
+        index = torch.where(_inside(index, size), index, size)
+        x = torch.cat((x, x.new_zeros([1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)])), dim)
+    if op == "sum":
+        out = x.index_add(dim, index, values) if index.ndim < x.ndim else x.scatter_add(dim, index, values)
+    else:
+        shape = (-1, *(1,) * (x.ndim - 1)) if index.ndim < x.ndim else index.shape
+        out = x.scatter_reduce(dim, index.reshape(shape).expand(values.shape), values, op)
+    return out.narrow(dim, 0, size) if padded else out

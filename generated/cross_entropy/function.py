@@ -112,12 +112,11 @@ def cross_entropy_backward(
     if needs_input_grad[0]:
         if weight is not None:
             mask = c == target.unsqueeze(-1)
-            mask_2 = mask & keep.unsqueeze(-1)
+            position = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
             if reduction != "none":
-                product = grad_hit * take(weight, torch.where(mask_2, target.unsqueeze(-1), 0))
+                product = grad_hit * take(weight, position)
             else:
-                safe_target = torch.where(mask_2, target.unsqueeze(-1), 0)
-                product = grad_hit.unsqueeze(-1) * take(weight, safe_target)
+                product = grad_hit.unsqueeze(-1) * take(weight, position)
             chosen = torch.where(keep.unsqueeze(-1), -product, 0)
             grad_logp = grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen, 0)
         else:
@@ -135,24 +134,24 @@ def cross_entropy_backward(
                 grad_sum_n_all_2 = -(grad_output * sum_n_all / sum_n_all_2**2)
             product_2 = grad_sum_c.unsqueeze(-2) * logp.mT
             grad_weight_sum_c = as_rows(torch.broadcast_to(product_2, (*batch, C, N)), 2).sum((0, -1))
-            safe_target = torch.where(keep, target, 0)
-            update = torch.where(keep, -(grad_hit * pick(logp, safe_target)), 0)
-            grad_weight_hit = grad_output.new_zeros(C)
-            if reduction == "mean":
-                position = torch.broadcast_to(safe_target, (*batch, N))
-                grad_weight_hit = add_at(grad_weight_hit, position, update)
-                update_2 = torch.where(keep, grad_sum_n_all_2, 0)
-                grad_weight_share = grad_output.new_zeros(C)
-            position_2 = torch.broadcast_to(safe_target, (*batch, N))
-            if reduction == "mean":
-                grad_weight_share = add_at(grad_weight_share, position_2, update_2)
-            else:
-                grad_weight_hit = add_at(grad_weight_hit, position_2, update)
         else:
             grad_weight_sum_c = as_rows(grad_sum_c.unsqueeze(-1) * logp, 2).sum((0, -2))
-            safe_target_2 = torch.where(keep, target, 0)
-            update = torch.where(keep, -(grad_hit * pick(logp, safe_target_2)), 0)
-            grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target_2, update)
+        safe_target = torch.where(keep, target, 0)
+        update = torch.where(keep, -(grad_hit * pick(logp, safe_target)), 0)
+        if reduction != "none":
+            grad_weight_hit = grad_output.new_zeros(C)
+            if reduction == "mean":
+                position_2 = torch.broadcast_to(safe_target, (*batch, N))
+                grad_weight_hit = add_at(grad_weight_hit, position_2, update)
+                update_2 = torch.where(keep, grad_sum_n_all_2, 0)
+                grad_weight_share = grad_output.new_zeros(C)
+            position_3 = torch.broadcast_to(safe_target, (*batch, N))
+            if reduction == "mean":
+                grad_weight_share = add_at(grad_weight_share, position_3, update_2)
+            else:
+                grad_weight_hit = add_at(grad_weight_hit, position_3, update)
+        else:
+            grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update)
         grad_weight = grad_weight_sum_c + grad_weight_hit
         if reduction == "mean":
             grad_weight = grad_weight + grad_weight_share
@@ -188,15 +187,15 @@ def cross_entropy_tangent(
             share = torch.where(keep, weight_picked, 0)
             logp_picked = pick(logp, safe_target)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-            tangent_weight_picked = take(tangent_weight, safe_target)
+        tangent_weight_picked = take(tangent_weight, safe_target)
+        if reduction == "mean":
             chosen = torch.where(keep, -(pick(tangent_logp, safe_target) * weight_picked), 0)
             tangent_hit = torch.where(keep, -(tangent_weight_picked * logp_picked), 0) + chosen
             sum_c = weight @ logp.mT
         else:
-            product = take(tangent_weight, safe_target) * pick(logp, safe_target)
-            chosen = torch.where(keep, -product, 0)
-            product_2 = pick(tangent_logp, safe_target) * take(weight, safe_target)
-            tangent_hit = chosen + torch.where(keep, -product_2, 0)
+            chosen = torch.where(keep, -(tangent_weight_picked * pick(logp, safe_target)), 0)
+            product = pick(tangent_logp, safe_target) * take(weight, safe_target)
+            tangent_hit = chosen + torch.where(keep, -product, 0)
         tangent_sum_c = (logp * tangent_weight + weight * tangent_logp).sum(-1)
     else:
         if reduction == "mean":

@@ -174,30 +174,24 @@ def cross_entropy_second(
     if needs_input_grad[0] or needs_input_grad[3]:
         grad_sum_grad_logp_sum = (grad_grad_input * exp_logp).sum(-1)
         grad_grad_logp = grad_grad_input - grad_sum_grad_logp_sum.unsqueeze(-1)
-        if weight is not None and reduction != "sum":
-            safe_target_2 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            product_2 = grad_grad_logp * take(weight, safe_target_2)
         if weight is not None:
-            if reduction == "sum":
-                safe_target_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-                product_2 = grad_grad_logp * take(weight, safe_target_3)
-            chosen_2 = torch.where(keep.unsqueeze(-1), -product_2, 0)
-        else:
-            chosen_2 = torch.where(keep.unsqueeze(-1), -grad_grad_logp, 0)
-        grad_grad_hit_grad_logp = torch.where(mask, chosen_2, 0).sum(-1)
-        if weight is not None:
+            position_2 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+            weight_picked_2 = take(weight, position_2)
+            neg_value = -(grad_grad_logp * weight_picked_2)
+            safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
+            grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
             grad_grad_sum_c_grad_weight_sum_c = grad_grad_weight @ logp.mT
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
     if weight is not None and reduction == "mean":
         grad_grad_weight_picked = take(grad_grad_weight, torch.where(keep, safe_target, 0))
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        neg_value = -(grad_grad_weight_picked * logp_picked)
-        safe_neg_value = torch.where(keep, neg_value, 0)
-        grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value + grad_grad_hit_grad_logp).sum()
+        neg_value_2 = -(grad_grad_weight_picked * logp_picked)
+        safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
+        grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
         total = grad_grad_sum_c_grad_weight_sum_c + grad_grad_sum_c_grad_logp
         grad_grad_sum_n_all_grad_sum_c = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-        product_3 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
-        grad_grad_sum_n_all = product_3 + grad_grad_sum_n_all_grad_sum_c
+        product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+        grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_grad_sum_c
     if weight is not None and reduction == "mean":
         safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
         grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
@@ -205,88 +199,92 @@ def cross_entropy_second(
         grad_sum_n_all_1 = -(grad_grad_sum_n_all_2 * grad_output / sum_n_all_2**2)
         grad_sum_c_1 = torch.where(keep, -(grad_sum_n_all_1 * label_smoothing / C), 0)
         grad_hit_1 = grad_sum_n_all_1 * (1 - label_smoothing)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        if weight is not None and reduction == "sum":
-            safe_target = torch.where(keep, target, 0)
-        elif weight is not None and reduction == "none":
-            safe_target_3 = torch.where(keep, target, 0)
+    if (needs_input_grad[0] or needs_input_grad[1]) and weight is not None and reduction != "mean":
+        safe_target = torch.where(keep, target, 0)
     if reduction == "none":
         N = grad_grad_input.shape[-2]
         batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
         if weight is None:
+            chosen_2 = torch.where(keep.unsqueeze(-1), -grad_grad_logp, 0)
+            grad_grad_hit = torch.where(mask, chosen_2, 0).sum(-1)
             grad_grad_sum_c = grad_grad_logp.sum(-1)
             if reduction != "none":
-                grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit_grad_logp.sum()
+                grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
                 product = grad_grad_sum_c * label_smoothing
                 grad_grad_sum_n_all_grad_sum_c = torch.where(keep, -(product / C), 0).sum()
         elif reduction == "mean":
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
-        elif reduction == "sum":
+        else:
             safe_safe_target_2 = torch.where(keep, safe_target, 0)
-            product_4 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
-            chosen_4 = torch.where(keep, -product_4, 0)
-            grad_grad_output_grad_hit_sum = (chosen_4 + grad_grad_hit_grad_logp).sum()
-            total_2 = grad_grad_sum_c_grad_weight_sum_c + grad_grad_sum_c_grad_logp
-            grad_grad_output_grad_sum_c = torch.where(keep, -(total_2 * label_smoothing / C), 0).sum()
-            product_5 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-            grad_grad_output = product_5 + grad_grad_output_grad_sum_c
+            if reduction == "sum":
+                product_2 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+                chosen_3 = torch.where(keep, -product_2, 0)
+                grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
+                total_2 = grad_grad_sum_c_grad_weight_sum_c + grad_grad_sum_c_grad_logp
+                grad_grad_output_grad_sum_c = torch.where(keep, -(total_2 * label_smoothing / C), 0).sum()
+                product_3 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+                grad_grad_output = product_3 + grad_grad_output_grad_sum_c
         if reduction != "none":
             if weight is None:
-                product_3 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+                product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
                 if reduction == "mean":
-                    grad_grad_output = (product_3 + grad_grad_sum_n_all_grad_sum_c) / sum_n_all_2
+                    grad_grad_output = (product_2 + grad_grad_sum_n_all_grad_sum_c) / sum_n_all_2
                 else:
-                    grad_grad_output = product_3 + grad_grad_sum_n_all_grad_sum_c
+                    grad_grad_output = product_2 + grad_grad_sum_n_all_grad_sum_c
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            safe_safe_target_2 = torch.where(keep, safe_target_3, 0)
-            product_4 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target_3)
-            total_2 = torch.where(keep, -product_4, 0) + grad_grad_hit_grad_logp
+            product_3 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+            total_2 = torch.where(keep, -product_3, 0) + grad_grad_hit_grad_logp
             total_3 = grad_grad_sum_c_grad_weight_sum_c + grad_grad_sum_c_grad_logp
-            chosen_4 = torch.where(keep, -(total_3 * label_smoothing / C), 0)
-            grad_grad_output = total_2 * (1 - label_smoothing) + chosen_4
+            chosen_3 = torch.where(keep, -(total_3 * label_smoothing / C), 0)
+            grad_grad_output = total_2 * (1 - label_smoothing) + chosen_3
         if reduction == "none":
             if weight is None:
                 chosen_3 = torch.where(keep, -(grad_grad_sum_c * label_smoothing / C), 0)
-                grad_grad_output = grad_grad_hit_grad_logp * (1 - label_smoothing) + chosen_3
+                grad_grad_output = grad_grad_hit * (1 - label_smoothing) + chosen_3
             grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, N))
             grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
+        if weight is not None and reduction != "sum":
+            position = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+            if reduction == "mean":
+                product = grad_hit * take(weight, position)
+        elif weight is not None:
+            position_4 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+            product = grad_hit * take(weight, position_4)
         if weight is not None:
-            mask_2 = mask & keep.unsqueeze(-1)
-            if reduction != "none":
-                product = grad_hit * take(weight, torch.where(mask_2, target.unsqueeze(-1), 0))
-            else:
-                safe_target = torch.where(mask_2, target.unsqueeze(-1), 0)
-                product = grad_hit.unsqueeze(-1) * take(weight, safe_target)
+            if reduction == "none":
+                product = grad_hit.unsqueeze(-1) * take(weight, position)
             chosen = torch.where(keep.unsqueeze(-1), -product, 0)
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen, 0)).sum(-1)
         else:
             chosen = torch.where(keep, -grad_hit, 0)
             safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
-        if weight is not None and reduction != "none":
-            safe_safe_target = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
+        if weight is not None:
+            position_3 = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
             if reduction == "mean":
-                product_4 = take(grad_grad_weight, safe_safe_target) * grad_hit
-                chosen_3 = torch.where(mask, torch.where(keep.unsqueeze(-1), -product_4, 0), 0)
-                safe_target_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-                neg_value_2 = -(grad_hit_1 * take(weight, safe_target_3))
-                chosen_4 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_2, 0), 0)
-                product_5 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
-                total_2 = chosen_3 + product_5 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_4
+                position_4 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+            grad_grad_weight_picked_2 = take(grad_grad_weight, position_3)
+            if reduction == "mean":
+                neg_value_3 = -(grad_grad_weight_picked_2 * grad_hit)
+                chosen_2 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_3, 0), 0)
+                weight_picked_3 = take(weight, position_4)
+                neg_value_4 = -(grad_hit_1 * weight_picked_3)
+                chosen_3 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_4, 0), 0)
+                product_3 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
+                total_2 = chosen_2 + product_3 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
                 grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
-            else:
-                product_3 = take(grad_grad_weight, safe_safe_target) * grad_hit
-        if weight is not None and reduction != "mean":
-            if reduction == "none":
-                safe_safe_target = torch.where(mask & keep.unsqueeze(-1), safe_target_3.unsqueeze(-1), 0)
-                product_3 = take(grad_grad_weight, safe_safe_target) * grad_hit.unsqueeze(-1)
-            chosen_3 = torch.where(keep.unsqueeze(-1), -product_3, 0)
-            total = torch.where(mask, chosen_3, 0) + grad_grad_weight * grad_sum_c.unsqueeze(-1)
-            grad_logp_1 = total - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
+            elif reduction == "sum":
+                chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked_2 * grad_hit), 0)
+            if reduction != "mean":
+                if reduction == "none":
+                    product_2 = grad_grad_weight_picked_2 * grad_hit.unsqueeze(-1)
+                    chosen_2 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+                total = torch.where(mask, chosen_2, 0) + grad_grad_weight * grad_sum_c.unsqueeze(-1)
+                grad_logp_1 = total - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
         elif reduction != "mean":
             grad_logp_1 = -(grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1))
             sum_grad_logp_1 = grad_logp_1.sum(-1)
@@ -302,21 +300,21 @@ def cross_entropy_second(
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
         grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
         mask_4 = mask & keep.unsqueeze(-1)
+        position_5 = torch.where(mask_4, target.unsqueeze(-1), 0)
         if reduction != "none":
-            chosen_5 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
+            chosen_4 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
         else:
-            chosen_5 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
-        update = torch.where(mask_4, torch.where(mask, chosen_5, 0), 0)
-        position = torch.where(mask_4, target.unsqueeze(-1), 0)
-        grad_weight_grad_logp_1 = add_at(grad_grad_input.new_zeros(C), position, update)
+            chosen_4 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
+        update = torch.where(mask_4, torch.where(mask, chosen_4, 0), 0)
+        grad_weight_grad_logp_1 = add_at(grad_grad_input.new_zeros(C), position_5, update)
         if reduction == "mean":
             grad_weight_sum_c_1 = as_rows(grad_sum_c_1.unsqueeze(-1) * logp, 2).sum((0, -2))
             update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
             grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
             grad_weight_share_1 = grad_grad_input.new_zeros(C)
-            position_2 = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share_1 = add_at(grad_weight_share_1, position_2, update_3)
+            position_6 = torch.broadcast_to(safe_target, (*batch, N))
+            grad_weight_share_1 = add_at(grad_weight_share_1, position_6, update_3)
             total_3 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
             grad_weight = total_3 + grad_weight_hit_1 + grad_weight_share_1
         else:
@@ -408,32 +406,49 @@ def cross_entropy_backward_tangent(
     c = torch.arange(C, device=tangent_grad_output.device)
     mask = c == target.unsqueeze(-1)
     if weight is not None:
-        safe_target_2 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+        mask_2 = mask & keep.unsqueeze(-1)
         if reduction != "none":
-            product = tangent_grad_hit * take(weight, safe_target_2)
-        else:
-            product = tangent_grad_hit.unsqueeze(-1) * take(weight, safe_target_2)
-        chosen_3 = torch.where(mask, torch.where(keep.unsqueeze(-1), -product, 0), 0)
+            position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+        position_2 = torch.where(mask_2 & mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+        tangent_weight_picked_2 = take(tangent_weight, position_2)
         if reduction != "none":
-            product_2 = take(tangent_weight, safe_target_2) * grad_hit
+            chosen_4 = torch.where(keep.unsqueeze(-1), -(tangent_weight_picked_2 * grad_hit), 0)
+            if reduction == "mean":
+                chosen_3 = torch.where(mask_2, torch.where(mask, chosen_4, 0), 0)
+            else:
+                chosen = torch.where(mask_2, torch.where(mask, chosen_4, 0), 0)
+            chosen_5 = torch.where(keep.unsqueeze(-1), -(tangent_grad_hit * take(weight, position_3)), 0)
+            safe_chosen_5 = torch.where(mask, chosen_5, 0)
         else:
-            product_2 = take(tangent_weight, safe_target_2) * grad_hit.unsqueeze(-1)
-        chosen_4 = torch.where(mask, torch.where(keep.unsqueeze(-1), -product_2, 0), 0)
+            product = tangent_weight_picked_2 * grad_hit.unsqueeze(-1)
+            chosen_2 = torch.where(keep.unsqueeze(-1), -product, 0)
+            chosen = torch.where(mask_2, torch.where(mask, chosen_2, 0), 0)
+            position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
+            weight_picked = take(weight, position_3)
+            product_2 = tangent_grad_hit.unsqueeze(-1) * weight_picked
+            chosen_3 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+            safe_chosen_3 = torch.where(mask, chosen_3, 0)
         product_3 = weight * tangent_grad_sum_c.unsqueeze(-1)
         product_4 = grad_sum_c.unsqueeze(-1) * tangent_weight
-        tangent_grad_logp = product_3 + product_4 + chosen_3 + chosen_4
-        mask_3 = mask & keep.unsqueeze(-1)
+        if reduction == "mean":
+            tangent_grad_logp = product_3 + product_4 + safe_chosen_5 + chosen_3
+        elif reduction == "sum":
+            tangent_grad_logp = product_3 + product_4 + safe_chosen_5 + chosen
+        else:
+            tangent_grad_logp = product_3 + product_4 + safe_chosen_3 + chosen
+        position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
         if reduction != "none":
-            product_5 = grad_hit * take(weight, torch.where(mask_3, target.unsqueeze(-1), 0))
+            product_3 = grad_hit * take(weight, position_3)
             if reduction == "mean":
-                chosen_5 = torch.where(keep.unsqueeze(-1), -product_5, 0)
-                sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_5, 0)).sum(-1)
+                chosen_6 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+                sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_6, 0)).sum(-1)
+            else:
+                chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
         if reduction != "mean":
             if reduction == "none":
-                safe_target_2 = torch.where(mask_3, target.unsqueeze(-1), 0)
-                product_5 = grad_hit.unsqueeze(-1) * take(weight, safe_target_2)
-            chosen_3 = torch.where(keep.unsqueeze(-1), -product_5, 0)
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_3, 0)).sum(-1)
+                product_5 = grad_hit.unsqueeze(-1) * take(weight, position_3)
+                chosen_4 = torch.where(keep.unsqueeze(-1), -product_5, 0)
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_4, 0)).sum(-1)
     else:
         chosen = torch.where(keep, -tangent_grad_hit, 0)
         safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
@@ -448,29 +463,28 @@ def cross_entropy_backward_tangent(
     difference_2 = tangent_grad_logp - product_6
     tangent_grad_input = difference_2 - exp_logp * tangent_sum_grad_logp.unsqueeze(-1)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
-    if weight is not None:
-        product_7 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
-        product_8 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
-        tangent_grad_weight_sum_c = as_rows(product_7 + product_8, 2).sum((0, -1))
+    if weight is not None and reduction != "none":
+        product_5 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
+        product_6 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
+        tangent_grad_weight_sum_c = as_rows(product_5 + product_6, 2).sum((0, -1))
         if reduction == "mean":
-            chosen_6 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
-            update = chosen_6 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
-        if reduction != "sum":
+            chosen_7 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
+            update = chosen_7 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
+    if weight is not None:
+        if reduction != "mean":
             if reduction == "none":
-                safe_target = torch.where(keep, target, 0)
-                chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target)), 0)
-                update = chosen_4 + torch.where(keep, -(pick(tangent_logp, safe_target) * grad_hit), 0)
-            tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target, update)
-            if reduction == "mean":
-                update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
-                tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
-                position = torch.broadcast_to(safe_target, (*batch, N))
-                tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2)
-        else:
-            safe_target_2 = torch.where(keep, target, 0)
-            chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target_2)), 0)
-            update = chosen_4 + torch.where(keep, -(pick(tangent_logp, safe_target_2) * grad_hit), 0)
-            tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target_2, update)
+                product_7 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
+                product_8 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
+                tangent_grad_weight_sum_c = as_rows(product_7 + product_8, 2).sum((0, -1))
+            safe_target = torch.where(keep, target, 0)
+            chosen_5 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target)), 0)
+            update = chosen_5 + torch.where(keep, -(pick(tangent_logp, safe_target) * grad_hit), 0)
+        tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target, update)
+        if reduction == "mean":
+            update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
+            tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
+            position_4 = torch.broadcast_to(safe_target, (*batch, N))
+            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position_4, update_2)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit
         if reduction == "mean":
             tangent_grad_weight = tangent_grad_weight + tangent_grad_weight_share

@@ -27,7 +27,21 @@ def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool)
     if cuda_check:
         _check_cuda(out, names, jobs)
     else:
-        _compile(out, names, jobs)
+        _compile(out, names if ops else _with_kernels(out, names), jobs)
+
+
+def _with_kernels(out: Path, names: list[str]) -> list[str]:
+    """The operators that have kernels; a note for the others."""
+    from opgen.native.library import without_kernels
+
+    kept = []
+    for name in names:
+        reason = without_kernels(out, name)
+        if reason is None:
+            kept.append(name)
+        else:
+            say(f"note[OPG401]: {name} is left to plain torch: {reason}")
+    return kept
 
 
 def _compile(out: Path, names: list[str], jobs: int | None) -> None:

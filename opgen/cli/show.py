@@ -96,9 +96,13 @@ def _program(program: Program) -> str:
 
 def _plan(program: Program) -> str:
     from opgen.plan.build import build
+    from opgen.plan.errors import UnplannableError
     from opgen.plan.text import plan
 
-    return plan(build(program))
+    try:
+        return plan(build(program))
+    except UnplannableError as e:
+        return f"# no kernels: {e}\n"
 
 
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:

@@ -14,7 +14,11 @@ from typing import assert_never
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.recurrence import Group, reached_steps
+from opgen.diff.rules import WEIGHTS, Change
+from opgen.diff.scan_rules import INDEX_RULES
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
+from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
 from opgen.ir.program import (
     Compute,
@@ -22,14 +26,18 @@ from opgen.ir.program import (
     Loop,
     Output,
     Program,
+    Recurrence,
     Role,
     Scatter,
     Shape,
     Statement,
     Tensor,
+    definitions,
     names,
+    parts,
+    targets,
 )
-from opgen.ir.rewrite import retarget
+from opgen.ir.rewrite import renamed as renamed_tensors
 from opgen.ir.scalar import BATCH, ZERO, Read, Scalar
 
 
@@ -52,10 +60,18 @@ def varied(p: Program, sources: Sequence[str]) -> dict[str, None]:
     """The float tensors whose value depends on the sources."""
     found = dict.fromkeys(sources)
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            for _ in s.steps:
+                found.update((c.target, None) for c in s.steps if _depends(c, (c.body,), found))
+            continue
         scalars = (s.body,) if isinstance(s, Compute) else (s.body, s.base)
-        if s.kind is Kind.FLOAT and any(r.tensor in found for e in scalars for r in value_reads(e)):
+        if _depends(s, scalars, found):
             found[s.target] = None
     return found
+
+
+def _depends(s: Compute | Scatter, scalars: Sequence[Scalar], found: dict[str, None]) -> bool:
+    return s.kind is Kind.FLOAT and any(r.tensor in found for e in scalars for r in value_reads(e))
 
 
 @dataclass
@@ -74,7 +90,8 @@ class _Sweep:
         p = self.program
         self.names = Names(names(p))
         self.builder = Builder(self.names)
-        self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in p.statements}
+        self.sizes = Sizes.of(p)
+        self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
         self.varied = varied(p, self.derived)
         for o in p.outputs:
@@ -106,6 +123,9 @@ class _Sweep:
     # --- one statement -----------------------------------------------------------------------------------------------
 
     def step(self, s: Statement) -> None:
+        if isinstance(s, Recurrence):
+            self.back(s)
+            return
         if s.target not in self.varied or s.target not in self.collected:
             return
         gradient = self.gather(s.target, s.axes)
@@ -113,10 +133,35 @@ class _Sweep:
             case Compute():
                 self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
             case Scatter():
-                self.through(s, s.axes, s.base, gradient)
-                self.through(s, s.loops, s.body, Read(gradient.tensor, s.at))
+                of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
+                self.through(s, s.axes, s.base, of_base(gradient))
+                self.through(s, s.loops, s.body, of_body(at_body(s, gradient.tensor, ZERO)))
             case _:
                 assert_never(s)
+
+    def back(self, s: Recurrence) -> None:
+        """The gradient of a recurrence is one in the other direction; what it reads from outside comes after it."""
+        reached = reached_steps(s, [t for t in s.targets if t in self.collected and t in self.varied], self.varied)
+        group = Group(self.builder, s, {c.target: self.names.fresh(f"grad_{c.target}") for c in reached})
+        for c in reached:
+            if c.target in self.collected:
+                group.outside[c.target] = self.gather(c.target, c.axes)
+        sent: list[tuple[Compute, Read, Scalar]] = []
+        for c in reached:
+            with group.helpers(c.target):
+                cotangent = self.body_cotangent(c, Read(group.names[c.target], positions(c.axes)))
+                shares = self.shares(c, c.loops, c.body, cotangent)
+            for r, value in shares:
+                if r.tensor not in group.names:
+                    sent.append((c, r, value))
+                elif r.tensor in s.targets:
+                    shape = self.shapes[r.tensor]
+                    made = transpose(c.target, r, shape, c.loops, value, c.body, self.sizes, forced=True)
+                    group.inside.setdefault(r.tensor, []).append(made)
+        self.builder.statements.append(group.recurrence(reached))
+        for c, r, value in sent:
+            made = transpose(c.target, r, self.shapes[r.tensor], c.loops, value, c.body, self.sizes)
+            self.contribute(r.tensor, made)
 
     def gather(self, tensor: str, axes: tuple[Loop, ...]) -> Read:
         """Add up what a tensor's cotangent has collected; a single plain access needs no statement."""
@@ -150,17 +195,23 @@ class _Sweep:
             return INDEX_RULES[s.op].back(self.builder, s, Change(gradient, self.selections.get(gradient.tensor)))
         return WEIGHTS[s.op](self.builder, s)(gradient)
 
-    def through(self, s: Statement, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
+    def through(self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
         """Send the cotangent of a body, given over `loops`, to every varied tensor that the body reads."""
+        for r, value in self.shares(s, loops, body, cotangent):
+            made = transpose(s.target, r, self.shapes[r.tensor], loops, value, body, self.sizes)
+            self.contribute(r.tensor, made)
+
+    def shares(
+        self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar
+    ) -> list[tuple[Read, Scalar]]:
+        """What every varied access of a body gets, over the loops."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.varied)
         found = [(r, d) for r, d in zip(accesses, partials(body, accesses, self.program.functions), strict=True)]
         found = [(r, d) for r, d in found if d != ZERO]
         if len(found) > 1 and not isinstance(cotangent, Read):
             own = loops_of(cotangent, loops)
             cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
-        for r, d in found:
-            value = product(cotangent, d)
-            self.contribute(r.tensor, transpose(s.target, r, self.shapes[r.tensor], loops, value, body))
+        return [(r, product(cotangent, d)) for r, d in found]
 
     # --- results -----------------------------------------------------------------------------------------------------
 
@@ -179,7 +230,7 @@ class _Sweep:
         """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""
         self.state_override()
         override = self.program.override
-        stated = override.statements[self.stated_position(x)]
+        stated = parts(override.statements)[self.stated_position(x)]
         name = self.restated[stated.target]
         axes = stated.axes
         wanted = tuple(a for a in axes if a != BATCH)
@@ -192,8 +243,8 @@ class _Sweep:
         return name
 
     def stated_position(self, x: str) -> int:
-        targets = [s.target for s in self.program.override.statements]
-        return len(targets) - 1 - targets[::-1].index(f"grad_{x}")
+        made = [s.target for s in parts(self.program.override.statements)]
+        return len(made) - 1 - made[::-1].index(f"grad_{x}")
 
     def state_override(self) -> None:
         """Copy the statements of the `backward:` block in, once, under names that are free here."""
@@ -204,9 +255,8 @@ class _Sweep:
                 if t.of == o.name:
                     self.restated[f"grad_{o.name}"] = t.name
         for s in self.program.override.statements:
-            name = self.names.fresh(s.target)
-            self.builder.statements.append(replace(retarget(s, self.restated), target=name))
-            self.restated[s.target] = name
+            self.restated.update({t: self.names.fresh(t) for t in targets(s)})
+            self.builder.statements.append(renamed_tensors(s, self.restated))
 
     def statements(self) -> tuple[Statement, ...]:
         return tuple(self.builder.statements)

@@ -1,18 +1,22 @@
 """From the cotangent of a body to the cotangent of a tensor it reads: the transpose of an access.
 
-Three forms, in order of preference. An access by distinct plain indices is a renaming: the cotangent has those axes and
+Four forms, in order of preference. An access by distinct plain indices is a renaming: the cotangent has those axes and
 every other loop is summed. An access whose loops all stand alone at some position, with other positions that are
-gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs no atomics. Everything else scatters.
+gathered or fixed, becomes a selection (`where(c == t[n], …, 0)`), which needs no atomics. Positions that can be solved
+for the loops are gathered (`opgen.diff.gather`). Everything else scatters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from opgen.diff.algebra import product
+from opgen.diff.gather import gathered
+from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Names
 from opgen.ir.arithmetic import either, negation_of
-from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape
 from opgen.ir.scalar import (
     BATCH,
     ONE,
@@ -29,8 +33,18 @@ from opgen.ir.scalar import (
     call,
     children,
     rebuild,
+    walk,
     where,
 )
+
+NO_SIZES = Sizes()
+TRUE = Lit(True)
+
+
+@lru_cache(maxsize=256)
+def _chooses(body: Scalar) -> bool:
+    """Whether some part of a body is evaluated under a condition only; asked once for each of its accesses."""
+    return any(isinstance(n, Apply) and n.fn == "where" for n in walk(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +60,25 @@ class Selection:
 class Contribution:
     """A statement that carries a share of a tensor's cotangent, and what is known about its form."""
 
-    statement: Statement
+    statement: Compute | Scatter
     selection: Selection | None = None
 
 
 def transpose(
-    target: str, access: Read, shape: Shape, loops: tuple[Loop, ...], value: Scalar, body: Scalar
+    target: str,
+    access: Read,
+    shape: Shape,
+    loops: tuple[Loop, ...],
+    value: Scalar,
+    body: Scalar,
+    sizes: Sizes = NO_SIZES,
+    *,
+    forced: bool = False,
 ) -> Contribution:
-    """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses."""
+    """The statement that carries `value`, given over `loops`, to the axes of the tensor that `body` accesses.
+
+    `forced`: never a scatter (which a step of a recurrence cannot be).
+    """
     by_name = {a.name: a for a in loops if isinstance(a, Axis)}
     plain: list[Loop | None] = []
     for position, size in zip(access.at, shape, strict=True):
@@ -61,13 +86,19 @@ def transpose(
         plain.append(None if axis in plain else axis)
     covered = tuple(a for a in plain if a is not None)
     rest = tuple(a for a in loops if a not in covered)
-    if len(covered) == len(shape):
-        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
+    whole = len(covered) == len(shape)
     names = Names([*by_name])
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
-    if not rest and access.fill is None:
+    if not rest and not whole and not forced:
         return _selected(target, access, plain, axes, value)
-    return Contribution(_scatter(target, access, axes, loops, value, body))
+    active = activity(body, access) if _chooses(body) else TRUE
+    if not whole or (rest and active != TRUE):
+        made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
+        if made is not None:
+            return Contribution(made)
+    if whole:
+        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
+    return Contribution(_scatter(target, access, axes, loops, value, active))
 
 
 def _plain_axis(position: Position, size: Scalar | Batch, by_name: dict[str, Axis]) -> Loop | None:
@@ -103,12 +134,13 @@ def _selected(
 
 
 def _scatter(
-    target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, body: Scalar
+    target: str, access: Read, axes: tuple[Loop, ...], loops: tuple[Loop, ...], value: Scalar, active: Scalar
 ) -> Scatter:
     """Positions are only meaningful where the access is evaluated; elsewhere a zero goes to position 0."""
-    active = activity(body, access)
-    at = tuple(p if isinstance(p, Batch | Index) else where(active, p, ZERO) for p in access.at)
-    return Scatter(target, axes, loops, at, product(where(active, ONE, ZERO), value))
+    whole = [BATCH, *(Index(a.name) for a in loops if isinstance(a, Axis) and a in axes)]
+    at = tuple(p if p in whole or isinstance(p, Batch) else where(active, p, ZERO) for p in access.at)
+    value = product(where(active, ONE, ZERO), value)
+    return Scatter(target, axes, loops, at, value, padded=access.fill is not None)
 
 
 def activity(e: Scalar, access: Read) -> Scalar:

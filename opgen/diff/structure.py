@@ -18,12 +18,15 @@ from opgen.ir.program import (
     Loop,
     Output,
     Program,
+    Recurrence,
     Shape,
     Statement,
     Tensor,
     statement_reads,
     statement_scalars,
+    targets,
 )
+from opgen.ir.ranges import loops_in
 from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Index, Param, Position, Read, Scalar, casts_of, mentions, mul, walk
 
 
@@ -90,11 +93,23 @@ def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statem
     """The statements that the wanted tensors need, in order."""
     needed = dict.fromkeys(wanted)
     kept: list[Statement] = []
-    for s in reversed(statements):
-        if s.target in needed:
+    for whole in reversed(statements):
+        s = _needed_steps(whole, needed) if isinstance(whole, Recurrence) else whole
+        if any(t in needed for t in targets(s)):
             kept.append(s)
             needed.update(dict.fromkeys(tensors_of(s)))
     return tuple(reversed(kept))
+
+
+def _needed_steps(s: Recurrence, needed: dict[str, None]) -> Recurrence:
+    """The recurrence with the steps that are wanted or that those read; untouched where none is."""
+    wanted = {t: None for t in s.targets if t in needed}
+    for _ in s.steps:
+        for c in s.steps:
+            if c.target in wanted:
+                wanted.update((t, None) for t in tensors_of(c) if t in s.targets)
+    steps = tuple(c for c in s.steps if c.target in wanted)
+    return replace(s, steps=steps) if steps else s
 
 
 def tensors_of(s: Statement) -> tuple[str, ...]:
@@ -131,7 +146,7 @@ def close(
 
 def _uses_batch(statements: Sequence[Statement], outputs: Sequence[Output], scalars: Sequence[Scalar]) -> bool:
     return (
-        any(BATCH in s.axes or BATCH in (s.over if isinstance(s, Compute) else s.loops) for s in statements)
+        any(BATCH in loops for s in statements for loops in loops_in(s))
         or any(BATCH in o.shape for o in outputs)
         or any(isinstance(n, Dim) and n.name == "..." for e in scalars for n in walk(e))
     )

@@ -12,12 +12,28 @@ from typing import assert_never
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
+from opgen.diff.contribution import activity
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.rules import INDEX_RULES, WEIGHTS, Change
+from opgen.diff.recurrence import dependent
+from opgen.diff.rules import WEIGHTS, Change
+from opgen.diff.scan_rules import INDEX_RULES
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS
 from opgen.diff.structure import Builder, Names, close, loops_of, positions
-from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Statement, Tensor, names, statement_reads
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    names,
+    statement_reads,
+)
 from opgen.ir.rewrite import retarget
-from opgen.ir.scalar import ZERO, Read, Scalar
+from opgen.ir.scalar import ONE, ZERO, Batch, Index, Read, Scalar, where
 
 
 class NoForwardModeError(Exception):
@@ -56,6 +72,9 @@ class _Walk:
 
     def step(self, s: Statement) -> None:
         self.statements.append(s)
+        if isinstance(s, Recurrence):
+            self.along(s)
+            return
         if s.target not in self.varied:
             return
         match s:
@@ -65,16 +84,43 @@ class _Walk:
                 body, base = self.change(s.body), self.change(s.base)
                 if body == ZERO and base == ZERO:
                     return
+                of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
                 name = self.tangents[s.target] = self.names.fresh(f"tangent_{s.target}")
-                self.statements.append(replace(s, target=name, body=body, base=base))
+                self.statements.append(replace(s, target=name, body=of_body(body), base=of_base(base), op="sum"))
             case _:
                 assert_never(s)
+
+    def along(self, s: Recurrence) -> None:
+        """The tangent of a recurrence is one in the same direction."""
+        steps = [c for c in s.steps if c.target in self.varied]
+        if not steps:
+            return
+        self.tangents.update({c.target: f"#{c.target}" for c in steps})
+        own, self.builder.statements = self.builder.statements, []
+        final: dict[str, str] = {}
+        for c in steps:
+            before = self.tangents[c.target]
+            self.compute(c)
+            if self.tangents[c.target] == before:
+                self.tangents[c.target] = self.builder.emit(f"tangent_{c.target}", c.axes, ZERO).tensor
+            final[before] = self.tangents[c.target]
+            self.tangents[c.target] = before
+        made = [retarget(t, final) for t in self.builder.statements]
+        self.tangents.update({c.target: final[f"#{c.target}"] for c in steps})
+        self.builder.statements = own
+        inside = dependent(made, tuple(final.values()))
+        self.statements.extend(t for t in made if t.target not in inside)
+        group = tuple(t for t in made if t.target in inside and isinstance(t, Compute))
+        self.statements.append(Recurrence(s.along, group, s.reverse))
 
     def change(self, body: Scalar) -> Scalar:
         """The total differential of a body."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
         found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
-        return total(product(d, Read(self.tangents[r.tensor], r.at, _no_fill(r))) for r, d in found if d != ZERO)
+        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in found if d != ZERO)
+
+    def moved(self, r: Read) -> Read:
+        return Read(self.tangents[r.tensor], r.at, _no_fill(r))
 
     def compute(self, s: Compute) -> None:
         change = self.change(s.body)
@@ -105,6 +151,13 @@ class _Walk:
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
         return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name)
+
+
+def _where_read(body: Scalar, r: Read) -> Scalar:
+    """A factor that keeps the access from positions that the body does not look at."""
+    if all(isinstance(p, Index | Batch) for p in r.at):
+        return ONE
+    return where(activity(body, r), ONE, ZERO)
 
 
 def _no_fill(r: Read) -> Scalar | None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from opgen.emit.cpp_layout import block, commented, laid_out
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
+from opgen.emit.cpp_sequence import sequence_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.plan.expand import positions
-from opgen.plan.model import Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
+from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,14 @@ def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep, name: str) -> Kernel:
+def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
+    elif isinstance(step, Chain):
+        body = sequence_lines(plan, step)
     else:
         base = Store(step.out, positions(step.axes), step.base)
-        fill = Nest(step.name, step.axes, (Pass((), stores=(base,)),), Schedule.MAP)
+        fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]

@@ -30,7 +30,7 @@ class NestCode:
         self.nest = nest
         self.scope = CpuScope(plan)
         self.scope.collect(nest)
-        self.fixed = numeric_indices(nest)
+        self.fixed = numeric_indices(self.scope, nest)
         self.loops: dict[tuple[Loop, ...], str] = {}
         self.outer_locals: set[str] = set()
 

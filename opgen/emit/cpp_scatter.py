@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_nest import NestCode
+from opgen.emit.cuda_scope import mentions
 from opgen.emit.long_values import hoisted
-from opgen.ir.scalar import Batch, Index
+from opgen.ir.scalar import Batch
 from opgen.plan.model import KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
 _COMBINE = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
@@ -40,10 +41,12 @@ class _Accumulation(NestCode):
         inner = self._inner(p.loops)
         self._number(self.nest.outer, "outer", "columns", lane=True)
         self._number(p.loops, inner, "point", lane=False)
-        sources = self._reads(p)
+        sources = self._reads(p) if scope.lanes else []
         lets = [line for x in p.lets for line in self._let(x)]
         add = self._combine(p.stores[0])
-        each = block("rt::each_in_order(columns.size, [&](int64_t i) {", [*lets, *add], "});")
+        each_body = [*lets, *add]
+        index = "int64_t i" if mentions("i", each_body) else "int64_t"
+        each = block(f"rt::each_in_order(columns.size, [&]({index}) {{", each_body, "});")
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
         runs = block(head, [*sources, *each], "});")
         columns = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {", runs, "});")
@@ -71,16 +74,16 @@ class _Accumulation(NestCode):
 
     def _combine(self, s: Store) -> list[str]:
         scope, access = self.scope, self._written(s)
+        computed = scope.computed(s.at)
         offset = scope.offset(access)
         guards = []
-        number = [b.name for b in scope.plan.buffers].index(s.buffer)
         for k, q in enumerate(s.at):
-            if isinstance(q, Batch | Index):
+            if isinstance(q, Batch):
                 continue
-            offset += f" + {scope.printer.at(q, 10)} * {scope.stride(s.buffer, k)}"
-            size = scope.plan.buffer(s.buffer).shape[k]
-            assert not isinstance(size, Batch)
-            guards.append(f"rt::inside(host, {scope.print(q)}, {scope.print(size)}, {number}, {k})")
+            if k in computed:
+                offset += scope.moved(s.buffer, k, q)
+            if scope.doubtful(s.buffer, k, q):
+                guards.append(scope.guard(s.buffer, k, q, reports=not self.step.padded))
         lines = [f"if (!{' || !'.join(guards)}) return;"] if guards else []
         target = scope.tensor(s.buffer)
         head = f"rt::accumulate<rt::{_COMBINE[self.step.op]}>({target}, {offset}, "

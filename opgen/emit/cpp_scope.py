@@ -15,6 +15,7 @@ from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
 from opgen.plan.model import KernelPlan, Nest, Pass, Storage
+from opgen.plan.ranges import Ranges
 
 _OURS = "run row columns outer begin end call host lane numbers chunk part total i"
 _ATOM = NATIVE.atom
@@ -33,10 +34,7 @@ class Access:
     at: tuple[Position, ...]
     name: str  # of the run or value in C++
     write: bool = False
-
-    @property
-    def plain(self) -> bool:
-        return all(isinstance(p, Batch | Index) for p in self.at)
+    plain: bool = True  # every position is an index of a loop, surely in range
 
     def axes_of(self, loop: Loop) -> list[int]:
         """The declared positions that move with a loop."""
@@ -60,8 +58,15 @@ class CpuScope:
     current: str = "run"  # where the accesses stand now
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
+    around: tuple[Loop, ...] = ()  # all loops of the kernel
+    trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
+    runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
+    _ranges: Ranges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ranges = Ranges.of_plan(self.plan)
 
     def fresh(self, wish: str) -> str:
         name, number = wish, self._next.get(wish, 2)
@@ -91,27 +96,38 @@ class CpuScope:
     def collect(self, nest: Nest) -> None:
         """Find every access of a nest, reads in order of appearance, then stores."""
         own = {x.name for p in nest.passes for x in p.named}
+        self.around = tuple(dict.fromkeys((*nest.outer, *(a for p in nest.passes for a in p.loops))))
         for p in nest.passes:
             for e in pass_scalars(p):
                 for r in walk(e):
                     if isinstance(r, Read) and r.tensor not in own:
-                        self._access(r.tensor, r.at, write=False)
+                        self.access(r.tensor, r.at, write=False)
         for p in nest.passes:
             for s in p.stores:
-                self._access(s.buffer, s.at, write=True)
+                self.access(s.buffer, s.at, write=True)
 
-    def _access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
+    def access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
         found = self.find(buffer, at, write=write)
         if found is not None:
             return found
         tensor = self.tensor(buffer)
-        access = Access(len(self.accesses), buffer, at, self.fresh(f"{tensor}_{'out' if write else 'at'}"), write)
+        sure = all(isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p) for k, p in enumerate(at))
+        plain = sure and self.runs is None
+        name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
+        access = Access(len(self.accesses), buffer, at, name, write, plain)
         self.accesses.append(access)
         return access
 
     def find(self, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access | None:
         same = (a for a in self.accesses if a.buffer == buffer and a.at == at and a.write == write)
         return next(same, None)
+
+    def doubtful(self, buffer: str, k: int, p: Position) -> bool:
+        """Whether a position may leave its tensor, as far as anybody knows before the run."""
+        size = self.plan.buffer(buffer).shape[k]
+        if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
+            return False
+        return not self._ranges.inside(p, size, self.around)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -159,15 +175,14 @@ class CpuScope:
         if access.plain and r.fill is None:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
-        computed = {k: p for k, p in enumerate(r.at) if not isinstance(p, Batch | Index)}
-        if r.fill is None and len(computed) == 1:
+        computed = self.computed(r.at)
+        unsure = {k: p for k, p in enumerate(r.at) if self.doubtful(r.tensor, k, p)}
+        if r.fill is None and list(computed) == list(unsure) and len(computed) == 1:
             return self._pick(r, next(iter(computed)), offset)
-        guards: list[str] = []
-        for k, p in enumerate(r.at):
-            if k in computed:
-                offset += f" + {self.printer.at(computed[k], NATIVE.infix['mul'].left)} * {self.stride(r.tensor, k)}"
-            if not isinstance(p, Batch) and (r.fill is not None or k in computed):
-                guards.append(self._guard(r, k, p))
+        offset += "".join(self.moved(r.tensor, k, p) for k, p in computed.items())
+        guards = [self._guard(r, k, p) for k, p in unsure.items() if not isinstance(p, Batch)]
+        if not guards:
+            return Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
         value = f"rt::load({self.tensor(r.tensor)}, {offset})"
         fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
         if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
@@ -175,6 +190,19 @@ class CpuScope:
         if kind is Kind.INT and r.fill is None:
             fill = Text("int64_t{0}", _ATOM, Kind.INT)
         return Text(f"{' && '.join(guards)} ? {value} : {fill.at(0)}", 0, kind)
+
+    def computed(self, at: tuple[Position, ...]) -> dict[int, Scalar]:
+        """The positions that `Loops` do not move along."""
+        found: dict[int, Scalar] = {}
+        for k, p in enumerate(at):
+            runs = isinstance(p, Index) and (self.runs is None or any(p == Index(_name(a)) for a in self.runs))
+            if not runs and not isinstance(p, Batch):
+                found[k] = p
+        return found
+
+    def moved(self, buffer: str, k: int, p: Scalar) -> str:
+        """What a computed position adds to an offset."""
+        return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
 
     def offset(self, access: Access) -> str:
         """Where an access stands at the point of its lane, computed positions aside."""
@@ -195,11 +223,15 @@ class CpuScope:
         return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
 
     def _guard(self, r: Read, k: int, p: Scalar) -> str:
-        size = self.plan.buffer(r.tensor).shape[k]
+        return self.guard(r.tensor, k, p, reports=r.fill is None)
+
+    def guard(self, buffer: str, k: int, p: Scalar, *, reports: bool) -> str:
+        """The condition that a position is in range; one that must be is reported where it is not."""
+        size = self.plan.buffer(buffer).shape[k]
         assert not isinstance(size, Batch)
-        if r.fill is not None:
+        if not reports:
             return f"rt::within({self.print(p)}, {self.print(size)})"
-        number = [b.name for b in self.plan.buffers].index(r.tensor)
+        number = [b.name for b in self.plan.buffers].index(buffer)
         return f"rt::inside(host, {self.print(p)}, {self.print(size)}, {number}, {k})"
 
     def stride(self, buffer: str, position: int) -> str:
@@ -240,34 +272,41 @@ class CpuScope:
         return lines
 
 
+def _name(a: Loop) -> str:
+    return "..." if isinstance(a, Batch) else a.name
+
+
 def pass_scalars(p: Pass) -> tuple[Scalar, ...]:
     """Every expression of a pass; of the positions of stores those that are more than an index."""
     places = (q for s in p.stores for q in s.at if not isinstance(q, Batch | Index))
     return (*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores), *places)
 
 
-def numeric_indices(nest: Nest) -> frozenset[str]:
+def numeric_indices(scope: CpuScope, nest: Nest) -> frozenset[str]:
     """Index names that are used as numbers, not only as plain positions."""
     found: set[str] = set()
+    own = {x.name for p in nest.passes for x in p.named}
     for p in nest.passes:
         for e in pass_scalars(p):
-            _numeric(e, found)
+            _numeric(scope, own, e, found)
+        places = ((s.buffer, k, q) for s in p.stores for k, q in enumerate(s.at))
+        found |= {q.name for buffer, k, q in places if isinstance(q, Index) and scope.doubtful(buffer, k, q)}
         if any(f.op in ("argmax", "argmin") for f in p.folds):
             found |= {a.name for a in p.loops if isinstance(a, Axis)}
     return frozenset(found)
 
 
-def _numeric(e: Scalar, found: set[str]) -> None:
+def _numeric(scope: CpuScope, own: set[str], e: Scalar, found: set[str]) -> None:
     if isinstance(e, Index):
         found.add(e.name)
-    elif isinstance(e, Read):
-        for p in e.at:
-            if isinstance(p, Index) and e.fill is not None:
+    elif isinstance(e, Read) and e.tensor not in own:
+        for k, p in enumerate(e.at):
+            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
                 found.add(p.name)
             if not isinstance(p, Batch | Index):
-                _numeric(p, found)
+                _numeric(scope, own, p, found)
         if e.fill is not None:
-            _numeric(e.fill, found)
+            _numeric(scope, own, e.fill, found)
     else:
         for c in children(e):
-            _numeric(c, found)
+            _numeric(scope, own, c, found)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from opgen.emit.cuda_layout import function, indented
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.printer import NATIVE, Text
 from opgen.emit.wide import is_wide, pieces
@@ -40,14 +41,6 @@ def form_of(nest: Nest) -> Form:
         return Form.MAP
     single = len(looped) == 1 and not looped[0].stores and bool(looped[0].folds)
     return Form.COLUMNS if single and nest.schedule in (Schedule.COLUMN, Schedule.WHOLE) else Form.ROWS
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    return [f"  {line}" if line else line for line in lines]
-
-
-def function(head: str, body: Sequence[str]) -> list[str]:
-    return [f"{head} {{", *indented(body), "}"]
 
 
 def _index(name: str, body: Sequence[str]) -> str:
@@ -194,7 +187,7 @@ def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
     return lines
 
 
-def _store_lines(scope: Scope, store: Store) -> list[str]:
+def store_lines(scope: Scope, store: Store) -> list[str]:
     positions = scope.positions(store.at, store.buffer)
     target = scope.tensor(store.buffer)
     parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
@@ -202,10 +195,10 @@ def _store_lines(scope: Scope, store: Store) -> list[str]:
 
 
 def _stores(scope: Scope, p: Pass) -> list[str]:
-    return [line for s in p.stores for line in _store_lines(scope, s)]
+    return [line for s in p.stores for line in store_lines(scope, s)]
 
 
-def _accumulator(scope: Scope, fold: Fold) -> str:
+def accumulator(scope: Scope, fold: Fold) -> str:
     """The type of a fold's accumulator."""
     if fold.op in _CONDITIONS:
         return _CONDITIONS[fold.op]
@@ -213,7 +206,7 @@ def _accumulator(scope: Scope, fold: Fold) -> str:
     return f"rt::{_FOLDS[fold.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
 
 
-def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
+def added(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> list[str]:
     parts, value = hoisted(scope, fold.value, len(f"{accumulator}.add(, );") + 10)
     if fold.op not in _POSITIONAL:
         return [*parts, f"{accumulator}.add({value.text});"]
@@ -224,7 +217,7 @@ def _add(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> l
     return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
 
 
-def _result(scope: Scope, fold: Fold, accumulator: str) -> str:
+def result(scope: Scope, fold: Fold, accumulator: str) -> str:
     value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
     return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
 
@@ -352,15 +345,15 @@ def _looped(scope: Scope, p: Pass) -> list[str]:
     before = scope.enter(p.loops)
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in p.folds}
     body = let_lines(scope, p.lets)
-    types = {f.name: _accumulator(scope, f) for f in p.folds}
-    body += [line for f in p.folds for line in _add(scope, f, names[f.name], p.loops)]
+    types = {f.name: accumulator(scope, f) for f in p.folds}
+    body += [line for f in p.folds for line in added(scope, f, names[f.name], p.loops)]
     body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
     lines += _each(scope, p.loops, body)
     if p.folds:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, p.loops)
-    return lines + [_result(scope, f, names[f.name]) for f in p.folds]
+    return lines + [result(scope, f, names[f.name]) for f in p.folds]
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
@@ -374,14 +367,14 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     prefix = [line for p in nest.passes[:at] for line in let_lines(scope, p.lets)]
     inner_before = scope.enter(looped.loops)
     body = let_lines(scope, looped.lets)
-    types = {f.name: _accumulator(scope, f) for f in looped.folds}
+    types = {f.name: accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
-    body += [line for f in looped.folds for line in _add(scope, f, f"folds->{names[f.name]}", looped.loops)]
+    body += [line for f in looped.folds for line in added(scope, f, f"folds->{names[f.name]}", looped.loops)]
     body = [*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")]
     fold = decoded(scope, nest.outer, "point", needed(body))
     scope.leave(inner_before, looped.loops)
     finish = [*prefix, *(line for p in nest.passes[:at] for line in _stores(scope, p))]
-    finish += [_result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
+    finish += [result(scope, f, f"folds.{names[f.name]}") for f in looped.folds]
     finish += [line for p in nest.passes[at + 1 :] for line in (*let_lines(scope, p.lets), *_stores(scope, p))]
     finish = decoded(scope, nest.outer, "point", needed(finish))
     scope.leave(before, nest.outer)

@@ -16,22 +16,23 @@ from opgen.emit.cuda_body import (
     column_lines,
     decoded,
     form_of,
-    function,
     hoisted,
-    indented,
     is_flat,
     let_lines,
     map_lines,
     point_function,
     row_lines,
 )
-from opgen.emit.cuda_layout import LIMIT, commented, laid_out
+from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
+from opgen.emit.cuda_sequence import sequence_lines
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.plan.errors import UnplannableError
 from opgen.plan.model import (
     Buffer,
+    Chain,
     Contract,
     Fold,
     KernelPlan,
@@ -143,6 +144,8 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
             return _nest(plan, contraction(plan, step), name, by_warp=True)
         case ScatterStep():
             return _scatter(plan, step, name)
+        case Chain():
+            return _sequence(plan, step, name)
 
 
 def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
@@ -262,14 +265,17 @@ def _uses_opmath(scope: Scope) -> bool:
 def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     """Two kernels: the base everywhere, then the points with atomics."""
     here: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in step.axes)
-    fill = Nest("fill", step.axes, (Pass((), stores=(Store(step.out, here, step.base),)),), Schedule.MAP)
+    fill = Nest("fill", step.axes, (Pass((), step.base_lets, (), (Store(step.out, here, step.base),)),), Schedule.MAP)
     base = _nest(plan, fill, f"{name}_base")
     buffer = plan.buffer(step.out)
-    assert buffer.storage in (Storage.COMPUTE, Storage.INT64), f"{step.out}: no atomics on {buffer.storage}"
+    if buffer.storage not in (Storage.COMPUTE, Storage.INT64):
+        raise UnplannableError(f"{step.out}: a scatter of conditions")
     scope = Scope(plan, frozenset({step.out}))
     before = scope.enter(step.loops)
     lets = let_lines(scope, step.lets)
-    cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out)})"
+    cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out, checked=not step.padded)})"
+    inside = scope.inside(step.at, step.out) if step.padded else ""
+    dropped = [f"if (!({inside})) return;"] if inside else []
     type_ = value_type(buffer.kind)
     placed: list[str] = []
     if len(cell) > _LONG_CELL:
@@ -277,7 +283,9 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
         placed, cell = [f"{type_}* const {name_of_cell} = {cell};"], name_of_cell
     parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
     text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(scope, step.loops, "point", [*lets, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"])
+    body = decoded(
+        scope, step.loops, "point", [*lets, *dropped, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"]
+    )
     scope.leave(before, step.loops)
     methods = point_function(body)
     lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]
@@ -288,6 +296,15 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     ]
     reports = base.reports or REPORT in scope.members
     return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, reports)
+
+
+def _sequence(plan: KernelPlan, step: Chain, name: str) -> CudaStep:
+    """A thread for every independent sequence."""
+    scope = Scope(plan, frozenset(step.own))
+    methods = sequence_lines(scope, step)
+    lines = [*_reason(step.reason), *_struct(scope, name, methods)]
+    launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
+    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, REPORT in scope.members)
 
 
 # --- contraction -----------------------------------------------------------------------------------------------------

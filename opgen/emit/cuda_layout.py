@@ -80,3 +80,11 @@ def _outermost(line: str) -> int:
             if i - start > best:
                 best, at = i - start, start
     return at
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" if line else line for line in lines]
+
+
+def function(head: str, body: Sequence[str]) -> list[str]:
+    return [f"{head} {{", *indented(body), "}"]

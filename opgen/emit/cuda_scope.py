@@ -13,8 +13,9 @@ from typing import assert_never
 
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.plan.model import Buffer, KernelPlan, Storage
+from opgen.plan.ranges import Ranges
 
 _KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
@@ -66,8 +67,14 @@ class Scope:
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     packed: dict[str, str] | None = None
+    around: dict[str, Axis] = field(default_factory=dict)  # the loops that the code stands in
+    trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
     _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
     _taken: set[str] = field(default_factory=lambda: set(RESERVED))
+    _ranges: Ranges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ranges = Ranges.of_plan(self.plan)
 
     def fresh(self, wish: str) -> str:
         """The wish, or the wish with the first free number."""
@@ -98,17 +105,25 @@ class Scope:
         order = [b.name for b in self.plan.buffers]
         return tuple((n, order.index(n), *layout(self.plan.buffer(n))) for n in self.buffers)
 
-    def positions(self, at: Sequence[Position], buffer: str) -> str:
+    def positions(self, at: Sequence[Position], buffer: str, *, checked: bool = True) -> str:
         """The arguments of `load` and `store`."""
-        shape = self.plan.buffer(buffer).shape
-        return ", ".join(self._position(p, size, buffer, k) for k, (p, size) in enumerate(zip(at, shape, strict=True)))
+        return ", ".join(self._position(p, buffer, k, checked) for k, p in enumerate(at))
 
-    def _position(self, p: Position, size: Scalar | Batch, buffer: str, axis: int) -> str:
+    def doubtful(self, buffer: str, k: int, p: Position) -> bool:
+        """Whether a position may leave its tensor, as far as anybody knows before the run."""
+        size = self.plan.buffer(buffer).shape[k]
+        if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
+            return False
+        return not self._ranges.inside(p, size, tuple(self.around.values()))
+
+    def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:
         if isinstance(p, Batch):
             return "place"
         text = self.print(p)
-        if isinstance(size, Batch) or not any(isinstance(n, Read) for n in walk(p)):
+        if not checked or not self.doubtful(buffer, axis, p):
             return text
+        size = self.plan.buffer(buffer).shape[axis]
+        assert not isinstance(size, Batch)
         number = [b.name for b in self.plan.buffers].index(buffer)
         report = self._member(REPORT, "OpgenBadIndex*", "report", "call.device_room")
         return f"rt::checked({text}, {self.print(size)}, {report}, {number}, {axis})"
@@ -119,14 +134,21 @@ class Scope:
         if self.packed is not None and read.at and read.tensor in self.packed:
             return Text(self.packed[read.tensor], _ATOM, buffer.kind)
         method = "load_or_zero" if buffer.optional else "load"
-        text = f"{self.tensor(read.tensor)}.{method}({self.positions(read.at, read.tensor)})"
-        if read.fill is None:
+        positions = self.positions(read.at, read.tensor, checked=read.fill is None)
+        text = f"{self.tensor(read.tensor)}.{method}({positions})"
+        inside = "" if read.fill is None else self.inside(read.at, read.tensor)
+        if read.fill is None or not inside:
             return Text(text, _ATOM, buffer.kind)
-        inside = " && ".join(self._inside(p, n) for p, n in zip(read.at, buffer.shape, strict=True) if p != BATCH)
         fill = self.printer.text(read.fill)
         if buffer.kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
             fill = NATIVE.as_float(fill)
-        return Text(f"{inside or 'true'} ? {text} : {fill.at(0)}", 0, buffer.kind)
+        return Text(f"{inside} ? {text} : {fill.at(0)}", 0, buffer.kind)
+
+    def inside(self, at: Sequence[Position], buffer: str) -> str:
+        """The condition that an access stays in its tensor; empty where it surely does."""
+        shape = self.plan.buffer(buffer).shape
+        pairs = enumerate(zip(at, shape, strict=True))
+        return " && ".join(self._inside(p, n) for k, (p, n) in pairs if self.doubtful(buffer, k, p))
 
     def _inside(self, p: Position, size: Scalar | Batch) -> str:
         assert not isinstance(p, Batch)
@@ -207,12 +229,14 @@ class Scope:
         for axis in loops:
             if isinstance(axis, Axis):
                 self.loops[axis.name] = self.fresh(axis.name)
+                self.around[axis.name] = axis
         return before
 
     def leave(self, before: dict[str, str], loops: Sequence[Loop]) -> None:
         for axis in loops:
             if isinstance(axis, Axis):
                 self._taken.discard(self.loops[axis.name])
+                self.around.pop(axis.name, None)
         self.loops = before
 
 

@@ -105,6 +105,8 @@ def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
 
 def _ahead(e: Scalar) -> Iterator[Scalar]:
     """The operands below a value that can be computed before it: all, except what must not be read unless chosen."""
+    if isinstance(e, Read):
+        return  # positions stay where they are checked
     for i, operand in enumerate(children(e)):
         lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
         if lazy and any(isinstance(n, Read) and not _plain(n) for n in walk(operand)):

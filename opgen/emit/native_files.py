@@ -1,7 +1,7 @@
 """The native sources of an operator: a C++ binding, CPU kernels and CUDA kernels, and the headers they all share.
 
 In goes the surface of an operator with the order in which its dispatcher ops take their arguments; out come paths and
-texts. All of them print the same plans.
+texts. All of them print the same plans. An operator that has no plan gets a note that says why instead.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from opgen.emit import templates
 from opgen.emit.cpp_code import cpp_files
 from opgen.emit.cpp_host import Direction
 from opgen.emit.view import Surface, formula_text
+from opgen.plan.errors import NOTE, UnplannableError
 
 _HEADERS = (".h", ".cuh")
 
@@ -19,7 +20,10 @@ _HEADERS = (".h", ".cuh")
 def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[str, str], ...]:
     """Paths and texts of the sources of an operator; `saved` is what its backward op takes beside cotangents."""
     found = directions(s, saved)
-    cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
+    try:
+        cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
+    except UnplannableError as e:
+        return ((NOTE, f"{header}\n{e}\n"),)
     comment = header.replace("#", "//")
     return (
         (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),

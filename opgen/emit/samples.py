@@ -16,8 +16,8 @@ from fractions import Fraction
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Tensor, Variant, statement_reads
-from opgen.ir.scalar import Apply, Batch, Const, Dim, Lit, Param, Read, Scalar
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
+from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
@@ -72,7 +72,9 @@ def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program |
         cases.append(_Chooser(spec, operator, variant, backward if stated else None).case(moved=False))
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
         first = operator.variants[0]
-        cases.append(_Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True))
+        moved = _Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True)
+        if all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
+            cases.append(moved)
     return tuple(cases)
 
 
@@ -99,6 +101,7 @@ class _Chooser:
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
+        self._make_room(values)
         for low, high in _RANGES:
             inputs = self._inputs(values, low, high)
             arrays = {s.name: s.array() for s in inputs.values() if s is not None}
@@ -110,6 +113,17 @@ class _Chooser:
         name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
+
+    def _make_room(self, values: Mapping[str, object]) -> None:
+        """Enlarge sizes until derived dims are more than one element."""
+        for _ in range(8):
+            small = next(
+                (d.value for d in self.program.dims if d.value is not None and self._number(d.value, values) < 2), None
+            )
+            first = next((n.name for n in walk(small or ZERO) if isinstance(n, Dim) and n.name in self.sizes), None)
+            if first is None:
+                return
+            self.sizes[first] += 2
 
     def _params(self, *, moved: bool) -> dict[str, object]:
         """Values of the params to state: those of the variant, required ones, and moved ones."""
@@ -177,6 +191,10 @@ class _Chooser:
     def _index_range(self, name: str, values: Mapping[str, object]) -> int:
         """The smallest size that an integer input selects from; 3 where it selects nothing."""
         sizes = [3]
+        for scatter in (s for s in self.program.statements if isinstance(s, Scatter)):
+            for p, size in zip(scatter.at, scatter.shape, strict=True):
+                if isinstance(p, Read) and p.tensor == name and not isinstance(size, Batch):
+                    sizes.append(int(self._number(size, values)))
         for s in self.program.statements:
             for read in statement_reads(s):
                 shape = self.program.shape_of(read.tensor)
@@ -222,6 +240,10 @@ class _Chooser:
                 return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
             case Dim(name) | Param(name) if name in self.sizes:
                 return float(self.sizes[name])
+            case Dim(name):
+                derived = next(d.value for d in self.program.dims if d.name == name)
+                assert derived is not None
+                return self._number(derived, values)
             case Param(name, item):
                 held = values.get(name, next(default_value(a) for a in self.operator.params if a.name == name))
                 chosen = held[item] if item is not None and isinstance(held, Sequence) else held

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from opgen.emit.layout import quoted
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
-from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads
+from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
 
 
@@ -129,8 +129,8 @@ def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
         mine: dict[str, None] = {}
         for r in statement_reads(s):
             if any(isinstance(x, Batch) for x in r.at):
-                mine |= found[r.tensor]
-        found[s.target] = mine
+                mine |= found.get(r.tensor, {})
+        found.update(dict.fromkeys(targets(s), mine))
     order = [t.name for t in p.inputs]
     return {n: tuple(t for t in order if t in c) for n, c in found.items()}
 

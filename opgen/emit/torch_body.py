@@ -2,17 +2,20 @@
 
 In goes a scalar body and the space it is computed in (its loops, in order); out comes a `Value`: code whose dims line
 up with the space from the right, and which of the loops it really varies along. Accesses with a plain index at every
-axis are renamed dims; others pick positions (`take`, `pick`).
+axis are renamed dims, those at affine positions are views (`opgen.emit.torch_positions`), others gather.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.printer import Leaf, Printer, Text
-from opgen.emit.torch_dialect import ATOM
+from opgen.emit.printer import Leaf, Printer, Special, Text
+from opgen.emit.torch_dialect import ATOM, OR, TERNARY
+from opgen.emit.torch_positions import Place, axis_named, diagonals, indices, is_plain, proven, viewed
+from opgen.emit.torch_rewrite import varies
 from opgen.emit.torch_scope import Scope, loops_of
-from opgen.emit.torch_values import Value, aligned, permuted
+from opgen.emit.torch_values import Stored, Value, aligned, batch_first, permuted
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Lit, Position, Read, Scalar, add, mul
 
@@ -53,7 +56,29 @@ class Body:
 
     def printer(self) -> Printer:
         functions = {f.name: f for f in self.scope.program.functions}
-        return Printer(self.scope.dialect(), self.leaf, self.cast, functions)
+        language = self.scope.dialect()
+        plain = language.special["where"]
+
+        def choice(p: Printer, args: tuple[Scalar, ...]) -> Text:
+            return plain(p, args) if varies(args[0]) else self._choice(p, args, plain)
+
+        special = {**language.special, "where": choice}
+        return Printer(replace(language, special=special), self.leaf, self.cast, functions)
+
+    def _choice(self, p: Printer, args: tuple[Scalar, ...], plain: Special) -> Text:
+        """A choice made in Python: both branches vary along the same loops, for the code around it counts on that."""
+        a, b = (body_value(self.scope, e, self.space) for e in args[1:])
+        if (a.loops, a.batch) == (b.loops, b.batch):
+            return plain(p, args)
+        space = tuple(x for x in self.space if x in a.loops or x in b.loops)
+        kinds = (a.text.kind, b.text.kind)
+        kind = kinds[0] if kinds[0] is kinds[1] else Kind.FLOAT if Kind.FLOAT in kinds else Kind.INT
+        a, b = (as_kind(self.scope, body_value(self.scope, e, space), kind) for e in args[1:])
+        a, b = (expanded(self.scope, v, space) for v in (a, b))
+        self.seen.update(dict.fromkeys(space))
+        self.batch |= a.batch | b.batch
+        text = f"{a.text.at(OR)} if {p.at(args[0], OR)} else {b.text.at(TERNARY)}"
+        return aligned(Value(Text(text, TERNARY, kind), space), self.space).text
 
 
 def body_value(scope: Scope, e: Scalar, space: Space) -> Value:
@@ -107,98 +132,126 @@ def expanded(scope: Scope, v: Value, space: Space) -> Value:
 
 # --- accesses --------------------------------------------------------------------------------------------------------
 
+_LONG = 36  # code of a view or a position that gets a line of its own
+
 
 def access(scope: Scope, r: Read, space: Space) -> Value:
     """The tensor that an access reads, over the loops it varies along."""
-    assert r.fill is None, f"no torch code for a padded access of {r.tensor}"
-    stored = scope.tensor(r.tensor)
-    at = tuple(r.at[i] for i in stored.axes)
-    plain = tuple(p for p in at if isinstance(p, Index | Batch))
+    stored = _with_every_axis(scope, r, space)
+    places = [Place(r.at[i], stored.shape[i]) for i in stored.axes]
     text = Text(stored.name, ATOM, stored.kind)
-    if len(plain) == len(at) and len(set(plain)) == len(at):
-        return Value(text, tuple(_loop(p, space) for p in at), stored.batch, stored.view)
-    text, places = _fixed(text, [_Place(r.at[i], stored.shape[i]) for i in stored.axes])
-    text, places = _diagonals(text, places)
-    if any(p.computed for p in places):
-        return _gathered(scope, _Gather(text, tuple(places), stored.batch), space)
-    return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, view=True)
+    if all(is_plain(scope, p, space) for p in places) and len({p.at for p in places}) == len(places):
+        return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, stored.view)
+    fill = "" if r.fill is None else scope.number(r.fill).text
+    code, places = viewed(scope, stored.name, places, space, fill)
+    code, places = diagonals(code, places)
+    if len(code) > _LONG:
+        code = scope.named_line(f"{stored.name}_view", code)
+    text = Text(code, ATOM, stored.kind)
+    if all(is_plain(scope, p, space) for p in places):
+        return Value(text, tuple(_loop(p.at, space) for p in places), stored.batch, view=True)
+    return _gathered(scope, _Gather(text, tuple(places), stored.batch, fill), space)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """One axis of an access: where it is read, and the axis's extent."""
-
-    at: Position
-    extent: Scalar | Batch
-
-    @property
-    def computed(self) -> bool:
-        return not isinstance(self.at, Index | Batch)
+def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
+    """The tensor, with the axes it is constant along if a position there may be out of range."""
+    stored = scope.tensor(r.tensor)
+    here = [a.name for a in space if isinstance(a, Axis)]
+    lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
+    lacking = [p for p in lacking if isinstance(p.at, Batch) or all(n in here for n in indices(p.at))]
+    if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
+        return stored
+    dims: Space = tuple(x if isinstance(x, Batch) else Axis(f"@{i}", x) for i, x in enumerate(stored.shape))
+    value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
+    order = batch_first(stored.shape)
+    full = expanded(scope, aligned(value, tuple(dims[i] for i in order)), tuple(dims[i] for i in order))
+    name = scope.named_line(f"whole_{stored.name}", full.text.text)
+    return replace(stored, name=name, axes=order, batch=full.batch)
 
 
 def _loop(p: Position, space: Space) -> Loop:
     if isinstance(p, Batch):
         return BATCH
     assert isinstance(p, Index)
-    return next(a for a in space if isinstance(a, Axis) and a.name == p.name)
-
-
-def _fixed(text: Text, places: list[_Place]) -> tuple[Text, list[_Place]]:
-    """Literal positions select."""
-    code, left = text.text, places
-    while True:
-        i = next((i for i, p in enumerate(left) if isinstance(p.at, Lit)), None)
-        if i is None:
-            return Text(code, text.level, text.kind), left
-        here = left[i].at
-        assert isinstance(here, Lit)
-        code = f"{code}.select({i - len(left)}, {here.value})"
-        left = left[:i] + left[i + 1 :]
-
-
-def _diagonals(text: Text, places: list[_Place]) -> tuple[Text, list[_Place]]:
-    """An index at two axes reads their diagonal, which becomes the last axis."""
-    code, left = text.text, places
-    while True:
-        at = [p.at for p in left]
-        twice = next((p for p in left if isinstance(p.at, Index) and at.count(p.at) > 1), None)
-        if twice is None:
-            return Text(code, text.level, text.kind), left
-        i = at.index(twice.at)
-        j = at.index(twice.at, i + 1)
-        code = f"{code}.diagonal(0, {i - len(left)}, {j - len(left)})"
-        left = [p for k, p in enumerate(left) if k not in (i, j)] + [twice]
+    return axis_named(p.name, space)
 
 
 @dataclass(frozen=True, slots=True)
 class _Gather:
     text: Text
-    places: tuple[_Place, ...]
+    places: tuple[Place, ...]
     batch: frozenset[str]
+    fill: str
 
 
 def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
-    """Computed positions: rows taken where the position shares no loop with the axes left, else picked one by one."""
-    computed = [i for i, p in enumerate(g.places) if p.computed]
-    others = tuple(_loop(p.at, space) for p in g.places if not p.computed)
-    index = packed(scope, row_major([(g.places[i].at, g.places[i].extent) for i in computed]), space)
+    """Computed positions: rows or columns taken where the position shares no loop with the axes left, else single
+    elements picked."""
+    computed = [i for i, p in enumerate(g.places) if not isinstance(p.at, Index | Batch)]
+    others = tuple(_loop(p.at, space) for i, p in enumerate(g.places) if i not in computed)
+    index = index_value(scope, [g.places[i] for i in computed], space, packs=True)
     index = permuted(index, _sorted(index.loops, space))
-    if index.text.number:
-        index = Value(Text(f"torch.tensor({index.text.text})", ATOM, Kind.INT), ())
-    axes = tuple(placeholder(i) if p.computed else _loop(p.at, space) for i, p in enumerate(g.places))
+    axes = tuple(placeholder(i) if i in computed else _loop(p.at, space) for i, p in enumerate(g.places))
     table = Value(g.text, axes)
     picked = tuple(placeholder(i) for i in computed)
     batch = g.batch | index.batch
+    option = f", fill={g.fill}" if g.fill else ""
+
+    def call(name: str, rows: Value, index: Value, loops: Space) -> Value:
+        code = f"{name}({rows.text.text}, {index.text.text}{option})"
+        return Value(Text(code, ATOM, g.text.kind), loops, batch)
+
     if not any(loop in others for loop in index.loops) and BATCH not in others:
-        table = joined(permuted(table, (*picked, *others)), len(computed), front=True)
-        text = Text(f"take({table.text.text}, {index.text.text})", ATOM, g.text.kind)
-        return Value(text, (*index.loops, *others), batch)
+        rows = joined(permuted(table, (*picked, *others)), len(computed), front=True)
+        return call("take", rows, index, (*index.loops, *others))
     table = joined(permuted(table, (*others, *picked)), len(computed), front=False)
+    if not any(loop in others for loop in index.loops) and BATCH not in index.loops:
+        return call("columns", table, index, (*others, *index.loops))
     result = tuple(loop for loop in space if loop in others or loop in index.loops)
     rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
-    rows = aligned(rows, (*result, picked[0]))
-    index = aligned(index, result)
-    return Value(Text(f"pick({rows.text.text}, {index.text.text})", ATOM, g.text.kind), result, batch)
+    rows = _on_a_line(scope, aligned(_on_a_line(scope, rows), (*result, picked[0])))
+    return call("pick", rows, aligned(index, result), result)
+
+
+def _on_a_line(scope: Scope, v: Value) -> Value:
+    """The value, by name if it is long."""
+    if len(v.text.text) <= _LONG:
+        return v
+    return replace(v, text=replace(v.text, text=scope.named_line("rows", v.text.text)))
+
+
+def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
+    """Positions along one or several axes as one position in those axes joined.
+
+    Several that may be out of range are checked one by one: joined, they could be in range. `packs`: over the loops it
+    varies along, else over the space.
+    """
+    if len(places) > 1 and not all(proven(scope, p, space) for p in places):
+        return _checked(scope, places, space, packs=packs)
+    e = row_major([(p.at, p.extent) for p in places])
+    found = packed(scope, e, space) if packs else body_value(scope, e, space)
+    if len(found.text.text) <= _LONG or isinstance(e, Read) or found.text.number:
+        return found
+    e = scope.named_position(e, space)
+    return packed(scope, e, space) if packs else body_value(scope, e, space)
+
+
+def _checked(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
+    at, extents = [p.at for p in places if not isinstance(p.at, Batch)], [p.extent for p in places]
+    loops = tuple(x for x in space if any(x in loops_of(e, space) for e in at)) if packs else space
+    values = [body_value(scope, e, loops) for e in at]
+    for k, v in enumerate(values):
+        if len(v.text.text) > _LONG and not v.text.number and not isinstance(at[k], Read):
+            values[k] = body_value(scope, scope.named_position(at[k], loops), loops)
+    varied = tuple(x for x in loops if any(x in v.loops for v in values))
+    if packs and varied != loops:
+        return _checked(scope, places, varied, packs=False)
+    sizes = ", ".join(scope.number(n).text for n in extents if not isinstance(n, Batch))
+    code = f"flat_index(({sizes}), {', '.join(v.text.text for v in values)})"
+    number = all(v.text.number for v in values)
+    if not number:
+        code = scope.named_line("position", code)
+    return Value(Text(code, ATOM, Kind.INT, number), varied, frozenset[str]().union(*(v.batch for v in values)))
 
 
 def _sorted(loops: Space, space: Space) -> Space:

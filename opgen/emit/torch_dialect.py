@@ -26,7 +26,7 @@ class Casts:
     """What the dialect asks of the function it prints in: spelling of the float dtype, and a number as a tensor."""
 
     dtype: Callable[[], str]  # `input.dtype`
-    tensor: Callable[[str], str]  # "2.0" -> `input.new_full((), 2.0)`
+    tensor: Callable[[str, Kind], str]  # "2.0" -> `input.new_full((), 2.0)`
 
 
 def _literal(value: int | Fraction | bool) -> Text:
@@ -47,7 +47,7 @@ def dialect(casts: Casts) -> Dialect:
         return t if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
 
     def as_tensor(t: Text) -> Text:
-        return Text(casts.tensor(t.text), ATOM, t.kind) if t.number else t
+        return Text(casts.tensor(t.text, t.kind), ATOM, t.kind) if t.number else t
 
     def spelling(row: ScalarFunction, texts: tuple[Text, ...]) -> str:
         if all(t.number for t in texts) and row.python:

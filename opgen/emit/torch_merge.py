@@ -260,7 +260,7 @@ def _block(lines: list[Line], universe: Members, switches: Switches, indent: str
     i = 0
     while i < len(lines):
         if lines[i].variants >= universe:
-            out.append(indent + lines[i].step.line)
+            out += [indent + x for x in lines[i].step.line.split("\n")]
             i += 1
             continue
         branches: list[tuple[Members, list[Line]]] = []

@@ -13,14 +13,28 @@ from dataclasses import dataclass, replace
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_prepare import mapped
+from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
+from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Kind, Loop, Output, Program, Role, Scatter, Statement, statement_reads
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Kind,
+    Loop,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    definitions,
+    statement_reads,
+    targets,
+)
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, substitute, walk
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
@@ -55,6 +69,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
     scope = Scope(p, frame.upcast, several_batches, frame.results)
+    scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)
     made: dict[str, tuple[str, bool]] = {}
@@ -62,9 +77,13 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     for o in p.outputs:
         of_target.setdefault(o.value, []).append(o)
     for i, s in enumerate(p.statements):
-        _emit(scope, s, scope.fresh(final.get(s.target, s.target)))
-        for o in of_target.get(s.target, ()):
-            if last_reads.get(s.target, -1) <= i:
+        made_here = {t: scope.fresh(final.get(t, t)) for t in targets(s)}
+        if isinstance(s, Recurrence):
+            repeat(scope, s, made_here)
+        else:
+            _emit(scope, s, made_here[s.target])
+        for o in (o for t in made_here for o in of_target.get(t, ())):
+            if last_reads.get(o.value, -1) <= i:
                 made[o.name] = _output(scope, o)
     for o in p.outputs:
         if o.name not in made:
@@ -82,7 +101,7 @@ def _last_reads(p: Program) -> dict[str, int]:
 
 def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
     """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
-    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in p.statements}
+    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
     times = Counter(o.value for o in p.outputs)
     final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
     shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
@@ -92,7 +111,7 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _emit(scope: Scope, s: Statement, name: str) -> None:
+def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
     value = _value(scope, s)
     if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
@@ -101,7 +120,7 @@ def _emit(scope: Scope, s: Statement, name: str) -> None:
         part = largest_part(scope, s) or largest_part(scope, s := nested(s))
         if part is None or (part.body == s.body and _contracted(value)):
             if isinstance(s, Scatter):
-                value = scatter(scope, s, lambda part: bound(scope, part), name)
+                value = scatter(scope, s, name)
             break
         mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
         s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
@@ -114,10 +133,10 @@ def _contracted(value: Value) -> bool:
     return " @ " in value.text.text or "einsum" in value.text.text
 
 
-def _value(scope: Scope, s: Statement) -> Value:
+def _value(scope: Scope, s: Compute | Scatter) -> Value:
     match s:
         case Scatter():
-            value = scatter(scope, s, lambda part: bound(scope, part))
+            value = scatter(scope, s)
         case Compute(op=None):
             value = _map(scope, s)
         case Compute():
@@ -142,7 +161,7 @@ def bound(scope: Scope, s: Compute) -> Read:
     return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
 
 
-def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
+def _store(scope: Scope, s: Compute | Scatter, value: Value, name: str) -> None:
     axes = tuple(s.axes.index(loop) for loop in value.loops)
     known = value.text.text
     if known.isidentifier() and known in scope.names and known not in ("True", "False"):
@@ -150,9 +169,7 @@ def _store(scope: Scope, s: Statement, value: Value, name: str) -> None:
     else:
         local = name
         scope.assign(local, known)
-    if s.target in scope.stored:  # a part that was named before a statement of that name came
-        scope.accessed.clear()
-    scope.stored[s.target] = Stored(local, s.shape, axes, s.kind, value.batch, value.view)
+    scope.keep(s.target, Stored(local, s.shape, axes, s.kind, value.batch, value.view))
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -215,6 +232,8 @@ def needs_upcast(p: Program) -> bool:
     """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
     roundings = 0
     for s in p.statements:
+        if isinstance(s, Recurrence):
+            return True
         if s.kind is not Kind.FLOAT:
             continue
         if isinstance(s, Scatter):

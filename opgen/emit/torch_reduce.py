@@ -52,7 +52,7 @@ _KEPT: dict[str, str] = {
     "cumsum": "cumsum({dim})",
     "cumprod": "cumprod({dim})",
     "logcumsumexp": "logcumsumexp({dim})",
-    "argsort": "argsort({dim}, stable=True)",
+    "argsort": "argsort(dim={dim}, stable=True)",
 }
 
 
@@ -98,14 +98,16 @@ def _reduced(s: Compute, value: Value, space: Space, kept: Space) -> Value:
     joint = "" if everything else dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
     if everything and BATCH not in space and len(space) == 1 and s.op in ("argmax", "argmin"):
         joint = "-1"
-    kind = Kind(REDUCTIONS[s.op].result) if REDUCTIONS[s.op].result != "same" else _summed(text.kind)
+    kind = _kind(s.op, text.kind)
     code = _REDUCED[s.op](text, joint)
     batch = value.batch if BATCH in result else frozenset()
     return _ordered(Value(Text(code, ATOM, kind), result, batch), kept)
 
 
-def _summed(kind: Kind) -> Kind:
-    return Kind.FLOAT if kind is Kind.FLOAT else Kind.INT
+def _kind(op: str, body: Kind) -> Kind:
+    """What the elements of a result are."""
+    result = REDUCTIONS[op].result
+    return Kind(result) if result != "same" else Kind.FLOAT if body is Kind.FLOAT else Kind.INT
 
 
 def _ordered(v: Value, kept: Space) -> Value:
@@ -132,7 +134,7 @@ def _index_operator(scope: Scope, s: Compute, kept: Space) -> Value:
     value = body_value(scope, s.body, kept)
     if value.loops != kept or (BATCH in s.over and not scope.whole_batch(value.batch)):
         value = expanded(scope, value, kept)
-    kind = Kind.INT if REDUCTIONS[s.op].result == "int" else value.text.kind
+    kind = _kind(s.op, value.text.kind)
     if len(s.over) == 1 and s.over[0] != BATCH:
         return value.method(_KEPT[s.op].format(dim=kept.index(s.over[0]) - len(kept)), kind=kind)
     dims = [str(kept.index(loop) - len(kept)) for loop in s.over if loop != BATCH]

@@ -2,7 +2,7 @@
 
 In goes a `Scatter`; out comes the value of its target. The computed positions of a target are joined into one axis;
 rows are added at positions that share no loop with the other axes (`add_at`), single elements at others
-(`add_along`).
+(`add_along`). Products, maxima and minima go the same ways (`combine_at`, `combine_along`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
-from opgen.emit.torch_body import as_kind, body_value, expanded, joined, placeholder, row_major
+from opgen.emit.torch_body import as_kind, body_value, expanded, index_value, joined, placeholder
 from opgen.emit.torch_dialect import ATOM
+from opgen.emit.torch_positions import Place, axis_named, is_plain
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Read, Scalar, mul
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Scalar, mul
 
 Space = tuple[Loop, ...]
 
@@ -28,8 +29,10 @@ class _Layout:
     axes: Space
     computed: tuple[int, ...]
     others: Space  # loops of the axes that are not computed, batch first
-    spread: Space  # loops of the joined position
-    position: Scalar
+    spread: Space  # loops of the computed positions
+    places: tuple[Place, ...]  # the computed positions
+    verb: str  # which functions of the runtime: "add" or "combine"
+    options: str  # further arguments of those
 
     @property
     def rows(self) -> bool:
@@ -44,37 +47,45 @@ class _Layout:
 def _layout(s: Scatter, computed: tuple[int, ...]) -> _Layout:
     space = batch_leading(s.loops)
     axes = tuple(placeholder(i) if i in computed else _loop(p, space) for i, p in enumerate(s.at))
-    position = row_major([(s.at[i], s.shape[i]) for i in computed])
     others = batch_leading(tuple(a for i, a in enumerate(axes) if i not in computed))
-    return _Layout(axes, computed, others, loops_of(position, space), position)
+    places = tuple(Place(s.at[i], s.shape[i]) for i in computed)
+    found = dict.fromkeys(x for p in places if not isinstance(p.at, Batch) for x in loops_of(p.at, space))
+    verb = "add" if s.op == "sum" else "combine"
+    options = "".join((f', "{_REDUCE[s.op]}"' if s.op != "sum" else "", ", padded=True" if s.padded else ""))
+    return _Layout(axes, computed, others, tuple(x for x in space if x in found), places, verb, options)
+
+
+# The operators of scatters as torch calls them.
+_REDUCE = {"prod": "prod", "max": "amax", "min": "amin"}
 
 
 def _loop(p: Scalar | Batch, space: Space) -> Loop:
     if isinstance(p, Batch):
         return BATCH
     assert isinstance(p, Index)
-    return next(a for a in space if isinstance(a, Axis) and a.name == p.name)
+    return axis_named(p.name, space)
 
 
-def scatter(scope: Scope, s: Scatter, bind: Callable[[Compute], Read], base_name: str = "") -> Value:
+def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     """The value of a scatter's target, over its axes (batch first).
 
-    `bind` makes a statement of its own; with `base_name` what is added to gets a line of its own.
+    With `base_name` what is added to gets a line of its own.
     """
-    assert s.op == "sum", f"no torch code for a scatter with {s.op}"
-    computed = tuple(i for i, p in enumerate(s.at) if not isinstance(p, Index | Batch) or s.at.count(p) > 1)
-    plan = _layout(s, computed or (len(s.at) - 1,))
+    space = batch_leading(s.loops)
+    pairs = zip(s.at, s.shape, strict=True)
+    plain = [s.at.count(p) == 1 and is_plain(scope, Place(p, n), space) for p, n in pairs]
+    plan = _layout(s, tuple(i for i, p in enumerate(plain) if not p))
     if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
         plan = _layout(s, tuple(range(len(s.at))))
-    body = _summed_beforehand(s, plan, bind)
+    body = _summed_beforehand(scope, s, plan)
     base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
-    if base_name:
-        scope.assign(base_name, base.text.text)
-        base = replace(base, text=replace(base.text, text=base_name, level=ATOM))
     base = Value(base.text, batch_leading(plan.axes), base.batch)
     order = (*plan.joined, *plan.others) if plan.rows else (*plan.others, *plan.joined)
     base = joined(permuted(base, order), len(plan.computed), front=plan.rows)
+    if base_name:
+        scope.assign(base_name, base.text.text)
+        base = replace(base, text=replace(base.text, text=base_name, level=ATOM))
     add = _rows if plan.rows else _elements
     text = add(scope, lambda space: _element(scope, body, space, s.kind), plan, base)
     value = Value(text, order)
@@ -92,15 +103,17 @@ def _extent(s: Scatter, i: int) -> Scalar:
     return axis.extent
 
 
-def _summed_beforehand(s: Scatter, plan: _Layout, bind: Callable[[Compute], Read]) -> Scalar:
-    """The body, summed over loops that move neither position nor row; multiplied where it ignores them."""
+def _summed_beforehand(scope: Scope, s: Scatter, plan: _Layout) -> Scalar:
+    """The body, combined over loops that move neither position nor row; a sum multiplies where it ignores them."""
     extra = tuple(loop for loop in s.loops if loop not in plan.others and loop not in plan.spread)
     varying = tuple(loop for loop in extra if loop in loops_of(s.body, s.loops))
+    if s.op != "sum":
+        varying = extra
     counts = [Dim("...") if isinstance(loop, Batch) else loop.extent for loop in extra if loop not in varying]
     body = s.body
     if varying:
         axes = tuple(a for a in s.loops if a not in extra)
-        body = bind(Compute(f"{s.target}_rows", axes, body, "sum", varying))
+        body = scope.bind(Compute(f"{s.target}_rows", axes, body, s.op, varying, s.kind))
     return mul(body, *counts)
 
 
@@ -110,27 +123,30 @@ Body = Callable[[Space], Value]
 def _element(scope: Scope, body: Scalar, space: Space, kind: Kind) -> Value:
     """What is added, as a tensor."""
     value = as_kind(scope, body_value(scope, body, space), kind)
+    if value.text.number and not space:
+        return Value(Text(scope.filled("()", value.text), ATOM, kind), ())
     return expanded(scope, value, space) if value.text.number else value
 
 
 def _rows(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
-    index, values = body_value(scope, plan.position, plan.spread), body((*plan.spread, *plan.others))
+    index = index_value(scope, plan.places, plan.spread, packs=False)
+    values = body((*plan.spread, *plan.others))
     if not _covers(scope, (index, values), plan.spread):
         index = expanded(scope, index, plan.spread)
         if base.text.text.isidentifier():  # a line too long, being taken apart
             name = scope.fresh("position")
             scope.assign(name, index.text.text)
             index = replace(index, text=Text(name, ATOM, index.text.kind))
-    return _call("add_at", base, _tensor(index), _tensor(values))
+    return _call("at", base, index, values, plan)
 
 
 def _elements(scope: Scope, body: Body, plan: _Layout, base: Value) -> Text:
     along = tuple(loop for loop in plan.spread if loop not in plan.others)
     space = (*plan.others, *along)
-    index, values = body_value(scope, plan.position, space), body(space)
+    index, values = index_value(scope, plan.places, space, packs=False), body(space)
     if len(along) > 1:
         index, values = (expanded(scope, v, space).method(f"flatten({-len(along)})") for v in (index, values))
-    return _call("add_along" if along else "add_one_along", base, _tensor(index), _tensor(values))
+    return _call("along" if along else "one_along", base, index, values, plan)
 
 
 def _covers(scope: Scope, values: tuple[Value, ...], space: Space) -> bool:
@@ -140,9 +156,7 @@ def _covers(scope: Scope, values: tuple[Value, ...], space: Space) -> bool:
     return present and (BATCH not in space or scope.whole_batch(together))
 
 
-def _tensor(v: Value) -> str:
-    return f"torch.tensor({v.text.text})" if v.text.number and v.text.kind is Kind.INT else v.text.text
-
-
-def _call(name: str, base: Value, index: str, values: str) -> Text:
-    return Text(f"{name}({base.text.text}, {index}, {values})", ATOM, base.text.kind)
+def _call(where: str, base: Value, index: Value, values: Value, plan: _Layout) -> Text:
+    name = f"{plan.verb}_{where}"
+    code = f"{name}({base.text.text}, {index.text.text}, {values.text.text}{plan.options})"
+    return Text(code, ATOM, base.text.kind)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import builtins
 import keyword
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_in
-from opgen.ir.program import Axis, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Read, Scalar, mentions
 
 # The functions of the runtime that lines may call.
@@ -24,6 +26,11 @@ RUNTIME = (
     "amax",
     "amin",
     "as_rows",
+    "columns",
+    "combine_along",
+    "combine_at",
+    "combine_one_along",
+    "flat_index",
     "joint_log_softmax",
     "joint_softmax",
     "logsumexp",
@@ -33,6 +40,7 @@ RUNTIME = (
     "upcast",
     "upcast_all",
     "variance",
+    "window",
 )
 RESERVED = frozenset(
     (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")
@@ -52,6 +60,10 @@ class Step:
         return f"{self.target} = {self.text}"
 
 
+def _unbound(s: Compute) -> Read:
+    raise AssertionError(f"{s.target} is no statement of the program")
+
+
 @dataclass(slots=True)
 class Scope:
     """The function under construction."""
@@ -64,15 +76,24 @@ class Scope:
     numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    outside: list[Step] | None = None  # inside a loop: the steps in front of it
     sizes: dict[str, str] = field(default_factory=dict)  # dim -> local name
     batch_names: dict[frozenset[str], str] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)  # tensors whose elements are read
     pending: dict[str, Tensor] = field(default_factory=dict)  # arguments not yet brought to layout
     tables: Dialect | None = None
     accessed: dict[tuple[Read, tuple[Loop, ...]], Value] = field(default_factory=dict)  # aligned to a space
+    lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
+    dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
+    counts: tuple[Scalar, ...] = ()  # params that are sizes, and so not negative
+    bind: Callable[[Compute], Read] = field(default=_unbound)  # prints a statement now
+    bound: dict[tuple[Scalar, tuple[Loop, ...]], Read] = field(
+        default_factory=dict
+    )  # positions with a line of their own
 
     def __post_init__(self) -> None:
         p = self.program
+        self.dims, self.counts = derived_sizes(p), sizes_of(p)
         for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
             self.names[name] = name
         for t in p.inputs:
@@ -92,9 +113,29 @@ class Scope:
         return name
 
     def assign(self, name: str, text: str, *, size: bool = False) -> None:
-        self.steps.append(Step(name, text, size))
+        (self.steps if self.outside is None or not size else self.outside).append(Step(name, text, size))
+
+    def named_line(self, wanted: str, text: str) -> str:
+        """The code on a line of its own, one line however often it is asked for."""
+        if text not in self.lines:
+            self.lines[text] = self.fresh(wanted)
+            self.assign(self.lines[text], text)
+        return self.lines[text]
+
+    def named_position(self, e: Scalar, space: tuple[Loop, ...]) -> Read:
+        """A position as an access to a statement of its own, one however often it is asked for."""
+        loops = loops_of(e, space)
+        if (e, loops) not in self.bound:
+            self.bound[e, loops] = self.bind(Compute("position", loops, e, kind=Kind.INT))
+        return self.bound[e, loops]
 
     # --- arguments -----------------------------------------------------------------------------------------------
+
+    def keep(self, name: str, stored: Stored) -> None:
+        """Where a tensor is from now on; what was printed of its earlier place no longer holds."""
+        if name in self.stored:
+            self.accessed.clear()
+        self.stored[name] = stored
 
     def tensor(self, name: str) -> Stored:
         """A tensor about to be read: an argument is brought to batch-first layout the first time."""
@@ -127,9 +168,8 @@ class Scope:
             like = self.like()
             return f"{like}.dtype" if like else "torch.get_default_dtype()"
 
-        def tensor(number: str) -> str:
-            like = self.like()
-            return f"{like}.new_full((), {number})" if like else f"torch.full((), {number})"
+        def tensor(number: str, kind: Kind) -> str:
+            return self.filled("()", Text(number, ATOM, kind))
 
         return Casts(dtype, tensor)
 

@@ -6,33 +6,28 @@ expression then needs to be broken over lines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.emit.torch_prepare import described, kind_of, statement
+from opgen.emit.torch_rewrite import described, kind_of, open_operands, statement, varies
 from opgen.emit.torch_scope import Scope
 from opgen.emit.wide import has_wide, tree
-from opgen.ir.program import Compute, Kind, Scatter, Statement
-from opgen.ir.scalar import Apply, Read, Scalar, walk
+from opgen.ir.program import Compute, Kind, Plain, Scatter
+from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text
 
 _SHORTEST = 10  # naming less saves nothing
 
 
-def largest_part(scope: Scope, s: Statement) -> Compute | None:
+def largest_part(scope: Scope, s: Plain) -> Compute | None:
     """The sub-expression nearest to half of the body, to be computed on a line of its own."""
     if isinstance(s, Scatter):
         return _update(scope, s)
     half = len(as_text(s.body)) / 2
-    best: Scalar | None = None
-    distance = half
-    for n in walk(s.body):
-        if n is not s.body and isinstance(n, Apply):
-            length = len(as_text(n))
-            if length >= _SHORTEST and (best is None or abs(length - half) < distance) and _has_read(n):
-                best, distance = n, abs(length - half)
-    if best is None:
+    parts = [(abs(len(as_text(n)) - half), i, n) for i, n in enumerate(_parts(s.body)) if _can_stand_alone(n, s.body)]
+    if not parts:
         return _made(scope, "", s.body, s) if s.op is not None and isinstance(s.body, Apply) else None
-    return _made(scope, "", best, s)
+    return _made(scope, "", min(parts)[2], s)
 
 
 def _update(scope: Scope, s: Scatter) -> Compute | None:
@@ -43,12 +38,12 @@ def _update(scope: Scope, s: Scatter) -> Compute | None:
     return None if position is None else _made(scope, "position", position, s)
 
 
-def _made(scope: Scope, name: str, part: Scalar, s: Statement) -> Compute:
+def _made(scope: Scope, name: str, part: Scalar, s: Plain) -> Compute:
     kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program, part)
     return statement("mask" if kind is Kind.BOOL else name or described(part), part, s, kind)
 
 
-def nested(s: Statement) -> Statement:
+def nested(s: Plain) -> Plain:
     """A long sum or product with its first half as an operand of its own."""
 
     def halved(e: Scalar) -> Scalar:
@@ -60,10 +55,19 @@ def nested(s: Statement) -> Statement:
     return replace(s, body=halved(s.body)) if isinstance(s, Compute) and s.op is None else s
 
 
-def balanced(s: Statement) -> Statement:
+def balanced(s: Plain) -> Plain:
     """The statement with sums of very many terms as trees."""
     return replace(s, body=tree(s.body)) if isinstance(s, Compute) and has_wide(s.body) else s
 
 
-def _has_read(e: Scalar) -> bool:
-    return any(isinstance(n, Read) for n in walk(e))
+def _parts(e: Scalar) -> Iterator[Scalar]:
+    """Every node but those inside affine positions, which make their access a view."""
+    yield e
+    for part in open_operands(e):
+        yield from _parts(part)
+
+
+def _can_stand_alone(e: Scalar, body: Scalar) -> bool:
+    if e is body or len(as_text(e)) < _SHORTEST or not varies(e):
+        return False
+    return isinstance(e, Apply) or (isinstance(e, Read) and any(not isinstance(q, Batch | Index | Lit) for q in e.at))

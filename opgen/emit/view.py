@@ -15,7 +15,7 @@ from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
-from opgen.ir.program import Kind, Operator, Output, Program, Variant
+from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
 
@@ -167,7 +167,7 @@ def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
     switches = Switches.of([d.variant.conditions for d in s.derived], {})
     for name in s.residuals:
         kept = [any(o.name == name for o in d.forward.outputs) for d in s.derived]
-        extra = [any(t.target == name for t in d.forward.statements) for d in s.derived]
+        extra = [any(t.target == name for t in definitions(d.forward)) for d in s.derived]
         members = frozenset(i for i in every if extra[i] and not kept[i])
         if members:
             # variants that do not compute it have None already, and may be counted in

@@ -53,7 +53,7 @@ def either(a: Scalar, b: Scalar) -> Scalar:
         return a if a.value else b
     if isinstance(b, Lit):
         return b if b.value else a
-    return Apply("or", (a, b))
+    return a if a == b else Apply("or", (a, b))
 
 
 def negation_of(a: Scalar) -> Scalar:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.interp_functions import INDEX_OPERATORS, SCALARS, reduce_values
-from opgen.ir.program import Axis, Compute, Function, Loop, Program, Scatter, Shape, Statement
+from opgen.ir.program import Axis, Compute, Function, Loop, Program, Recurrence, Scatter, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
 
@@ -140,9 +140,29 @@ class _Machine:
                 self.arrays[s.target] = Array(self.size(s.shape), data)
             case Scatter():
                 self.arrays[s.target] = self.scatter(s)
+            case Recurrence():
+                self.repeat(s)
+                return
             case _:
                 assert_never(s)
         self.shapes[s.target] = s.shape
+
+    def repeat(self, s: Recurrence) -> None:
+        """Step after step for every place; what is not there yet is nan, in case somebody looks."""
+        for step in s.steps:
+            size = self.size(step.shape)
+            self.arrays[step.target] = Array(size, [float("nan")] * _product(size))
+            self.shapes[step.target] = step.shape
+        places = range(self.extent(s.along))
+        for t in reversed(places) if s.reverse else places:
+            for step in s.steps:
+                axes = tuple(a for a in step.axes if a != s.along)
+                held = self.arrays[step.target]
+                for point in self.points(axes, _Point({s.along.name: t}, ())):
+                    at: list[int] = []
+                    for a in step.axes:
+                        at.extend(point.batch if isinstance(a, Batch) else (point.index[a.name],))
+                    held.data[held.offset(at)] = self.element(step, point)
 
     def element(self, s: Compute, point: _Point) -> Value:
         if s.op is None:
@@ -159,6 +179,8 @@ class _Machine:
             at: list[int] = []
             for p in s.at:
                 at.extend(point.batch if isinstance(p, Batch) else (int(self.value(p, point)),))
+            if s.padded and not all(0 <= i < n for i, n in zip(at, out.shape, strict=True)):
+                continue
             k = out.offset(at)
             out.data[k] = reduce_values(s.op, [out.data[k], self.value(s.body, point)])
         return out

@@ -7,6 +7,7 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.lower_block import lower_block
 from opgen.ir.lower_call import argument_names, placeholder
 from opgen.ir.lower_constant import (
     absent_value,
@@ -32,11 +33,11 @@ from opgen.ir.lower_guards import (
 )
 from opgen.ir.lower_kinds import numeric
 from opgen.ir.lower_override import check_targets, lower_override
+from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
-from opgen.ir.lower_statement import Wanted, frame_of, lower_statement
+from opgen.ir.lower_statement import Wanted, frame_of
 from opgen.ir.program import (
     Argument,
-    Compute,
     Condition,
     DimSource,
     Function,
@@ -48,10 +49,12 @@ from opgen.ir.program import (
     Statement,
     Tensor,
     Variant,
+    parts,
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
-from opgen.lang.nodes import Assign, Number, Unary
+from opgen.lang.circles import constant_part
+from opgen.lang.nodes import Assign
 from opgen.spec.model import OpSpec
 
 
@@ -104,17 +107,12 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
     """Names whose statements leave a case out or overlap."""
     refused: list[str] = []
     for block in (d.forward, d.backward):
-        names: dict[str, list[Assign]] = {}
+        names: dict[tuple[str, str | None], list[Assign]] = {}
         for s in block:
-            if s.op == "=" and not _is_component(s) and s.target.name not in d.lost:
-                names.setdefault(s.target.name, []).append(s)
-        refused += [n for n, statements in names.items() if not check_cover(d, n, statements, found, bag)]
+            if s.op == "=" and s.target.name not in d.lost:
+                names.setdefault((s.target.name, constant_part(s)), []).append(s)
+        refused += [n for (n, _), statements in names.items() if not check_cover(d, n, statements, found, bag)]
     return frozenset(refused)
-
-
-def _is_component(s: Assign) -> bool:
-    """One of several statements of a name that differ by a constant; reported where it is lowered."""
-    return any(isinstance(i, Number | Unary) for i in s.target.items or ())
 
 
 def _tensor(d: Declarations, name: str) -> Tensor:
@@ -163,27 +161,28 @@ def _variant(
     return Program(str(d.spec.op), present, used, dims, statements, outputs, functions, override)
 
 
-def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Compute, ...]:
+def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Statement, ...]:
     case = Case(state.given, state.chosen)
     for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.forward.whole)).items():
         if name in refused or (name in d.lost and name not in d.targets() and name not in d.inputs):
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
-    left: dict[str, int] = {}
-    for s in chosen:
-        state.later.setdefault(s.target.name, s.target.name_span)
-        left[s.target.name] = left.get(s.target.name, 0) + 1
-    found: list[Compute] = []
-    for s in chosen:
+    found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)
+    return (*found, *_untouched(d, state, refused))
+
+
+def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> list[Statement]:
+    """Names with scatters only, none of which holds in this variant: they are the identity."""
+    found: list[Statement] = []
+    for s in d.forward:
         name = s.target.name
-        made = lower_statement(d, state, s, _wanted(d, name), bag)
-        left[name] -= 1
-        if not left[name]:
-            state.later.pop(name, None)
-        found.extend(made)
-        shape, kind = (made[-1].shape, made[-1].kind) if made else (None, Kind.FLOAT)
-        state.tensors[name] = Known(name, shape, kind, s.target.name_span)
-    return tuple(found)
+        if s.op == "=" or name in state.tensors or name in refused:
+            continue
+        made = identity(name, s, _wanted(d, name))
+        if made is not None:
+            found.append(made)
+            state.tensors[name] = Known(name, made.shape, made.kind, s.target.name_span)
+    return found
 
 
 def _wanted(d: Declarations, name: str) -> Wanted:
@@ -247,7 +246,7 @@ def _check_dims(
     """Every size that is used is known in this variant."""
     known = {s.name for s in dims}
     good = True
-    for s in statements:
+    for s in parts(statements):
         shapes: list[Scalar] = [e for e in s.shape if not isinstance(e, Batch)]
         for e in (*statement_scalars(s), *shapes):
             for name in sorted(dims_in(e) - known - {"..."}):

@@ -13,7 +13,8 @@ from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
 from opgen.ir.lower_kinds import integer
-from opgen.ir.lower_scope import BAD, Frame, Known, Site, Typed
+from opgen.ir.lower_range import note
+from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
@@ -156,8 +157,6 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
 
 def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
-    if isinstance(e, Access) and e.name == f.target and not all(isinstance(i, Name | Dots) for i in e.items):
-        return f.error("OPG225", "recurrences are not supported yet", span, label=NOT_YET)
     if e.name == f.target:
         return f.error("OPG219", f"`{e.name}` reads itself", span, label="not assigned yet")
     circle = _circle(f, e.name)
@@ -194,13 +193,13 @@ def _circle(f: Frame, name: str) -> tuple[str, ...]:
 # --- accesses --------------------------------------------------------------------------------------------------------
 
 
-def access(f: Frame, e: Access) -> Typed:
-    """`name[…]`: a tensor at positions, or an element of a list param."""
+def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
+    """`name[…]`: a tensor at positions, or an element of a list param. `padded`: it may leave the range."""
     if f.scope is None and (e.name in f.state.tensors or e.name in f.decl.inputs):
         return _no_tensors(f, e.name, e.span)
     known = f.state.tensors.get(e.name)
     if known is not None and e.name not in f.args:
-        return _read(f, e, known)
+        return _read(f, e, known, padded=padded)
     if e.name in f.state.later:
         return _too_early(f, e, e.span)
     if e.name in f.decl.params and e.name not in f.args:
@@ -217,7 +216,7 @@ def access(f: Frame, e: Access) -> Typed:
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
 
-def _read(f: Frame, e: Access, known: Known) -> Typed:
+def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
     if known.shape is None:
         return BAD
     if not check_rank(f, e, known):
@@ -229,18 +228,15 @@ def _read(f: Frame, e: Access, known: Known) -> Typed:
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, e)
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:
         return BAD
-    plain = [p.name for p in at if isinstance(p, Index)]
-    if len(set(plain)) != len(plain):
-        return f.error("OPG225", "diagonals are not supported yet", e.span, label=NOT_YET)
     return Typed(known.absent if known.absent is not None else Read(e.name, tuple(at)), known.kind)
 
 
-def check_rank(f: Frame, e: Access, known: Known) -> bool:
+def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool:
     """As many positions as dims, and `...` where the shape has it."""
     assert known.shape is not None
     dots = [k for k, i in enumerate(e.items) if isinstance(i, Dots)]
@@ -258,11 +254,11 @@ def check_rank(f: Frame, e: Access, known: Known) -> bool:
         return True
     needed, found = _count(known.shape), _count(e.items)
     besides = " besides its batch dims" if where is not None else ""
-    message = f"`{e.name}` has {needed}{besides} and is read at {found}"
+    message = f"`{e.name}` has {needed}{besides} and is {verb} at {found}"
     if needed == found:
         message = f"the batch dims of `{e.name}` stand elsewhere"
         if not dots:
-            message = f"`{e.name}` is read without its batch dims"
+            message = f"`{e.name}` is {verb} without its batch dims"
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
@@ -276,12 +272,14 @@ def _count(items: Iterable[object]) -> str:
     return f"{n} dim{'s' if n != 1 else ''}"
 
 
-def position(f: Frame, item: Expr, dim: Scalar, e: Access) -> Scalar | None:
-    """One position of an access: an index, an element of an integer tensor, or a constant."""
+def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
+    """One position: an index that stands alone says how far it runs; any other integer expression is checked."""
     if isinstance(item, Name) and item.name not in f.args:
         info = f.scope.find(item.name) if f.scope is not None else None
         if info is not None:
-            info.sites.append(Site(dim, e.name, e.span))
+            if dim != Dim(UNKNOWN):
+                info.sites.append(site)
+            note(f, Index(info.unique), dim, site, item.span)
             return Index(info.unique)
         if not _means_something(f, item.name):
             unknown_name(f, item.name, item.span, position=True)
@@ -289,20 +287,12 @@ def position(f: Frame, item: Expr, dim: Scalar, e: Access) -> Scalar | None:
     typed = integer(f, f.lower(item), item.span, "a position")
     if typed.kind is None:
         return None
-    match typed.scalar:
-        case Read():
-            return typed.scalar
-        case Lit(value):
-            if value < 0 or (isinstance(dim, Lit) and value >= dim.value):
-                hints = ("negative positions do not wrap",) if value < 0 else ()
-                f.error("OPG232", f"`{e.name}` has no position {value} there", item.span, *hints)
-                return None
-    what = "constant positions" if isinstance(typed.scalar, Lit) else "computed positions"
-    f.error(
-        "OPG225", f"{what} are not supported yet", item.span, label=NOT_YET,
-        notes=("a position is a plain index or an element of an integer tensor",),
-    )  # fmt: skip
-    return None
+    if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:
+        hint = "negative positions do not wrap"
+        f.error("OPG232", f"`{site.tensor}` has no position {typed.scalar.value} there", item.span, hint)
+        return None
+    note(f, typed.scalar, dim, site, item.span)
+    return typed.scalar
 
 
 def _means_something(f: Frame, name: str) -> bool:

@@ -14,6 +14,7 @@ from opgen.ir.lower_access import NOT_YET
 from opgen.ir.lower_declare import CALLABLE, COMPLEX, SPECIAL, LocalFunction
 from opgen.ir.lower_guards import check_given
 from opgen.ir.lower_kinds import condition, numeric, promote
+from opgen.ir.lower_pad import padded
 from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
@@ -35,7 +36,7 @@ def call(f: Frame, e: Call) -> Typed:
         case "given":
             return _given(f, e)
         case "pad":
-            return f.error("OPG225", "`pad` is not supported yet", e.span, label=NOT_YET)
+            return padded(f, e)
     if e.name in COMPLEX:
         return f.error("OPG225", "complex numbers are not supported yet", e.span, label=NOT_YET)
     if e.name in f.decl.functions:

@@ -16,6 +16,7 @@ from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
+from opgen.lang.circles import circles
 from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
@@ -192,7 +193,11 @@ def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], b
                 message = f"the output `{o.name}` is never assigned"
                 bag.error("OPG218", message, o.span, label="no statement", hints=hints)
         return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
-    read = {name for s in forward for name in statement_names(s) if name != s.target.name or s.op != "="}
+    together = {n: names for names in circles(forward) for n in names}
+    read = {
+        name for s in forward for name in statement_names(s)
+        if (name != s.target.name or s.op != "=") and name not in together.get(s.target.name, ())
+    }  # fmt: skip
     return tuple(n for n in assigned if n not in read)
 
 

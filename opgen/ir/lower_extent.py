@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
-from opgen.ir.lower_access import NOT_YET, shape_text
-from opgen.ir.lower_declare import every
+from opgen.ir.lower_access import shape_text
 from opgen.ir.lower_kinds import integer
 from opgen.ir.lower_scope import Frame, IndexInfo, Site, same_extent
 from opgen.ir.scalar import BATCH, Lit, Scalar
@@ -41,7 +40,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     """
     if info.stated is not None:
         info.extent = info.stated
-        return every(_within(f, info, site) for site in info.sites)
+        return True
     if not info.sites:
         if body and info.name not in f.reported:
             f.reported.add(info.name)
@@ -50,9 +49,10 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
                 f"state its extent: `{info.name} < N`", label="stands alone in no access",
             )  # fmt: skip
         return False
-    first = info.sites[0]
+    sites = [s for s in info.sites if not s.padded] or info.sites
+    first = sites[0]
     info.extent = first.extent
-    for site in info.sites[1:]:
+    for site in sites[1:]:
         if not same_extent(first.extent, site.extent, f.state.dims):
             _clash(f, info, first, site)
             return False
@@ -101,24 +101,3 @@ def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str,
         return ()
     items[here[0]], items[there[0]] = items[there[0]], items[here[0]]
     return (f"did you mean `{second.tensor}[{', '.join(items)}]`?",)
-
-
-def _within(f: Frame, info: IndexInfo, site: Site) -> bool:
-    """Whether an index of stated extent stays inside an axis; what cannot be decided now is not supported yet."""
-    stated = info.stated
-    assert stated is not None
-    if same_extent(stated, site.extent, f.state.dims):
-        return True
-    if isinstance(stated, Lit) and isinstance(site.extent, Lit):
-        if stated.value <= site.extent.value:
-            return True
-        code, message, label = "OPG232", f"`{info.name}` leaves the range of `{site.tensor}`", "out of range"
-    else:
-        code, label = "OPG225", NOT_YET
-        message = "accesses that need a range check are not supported yet"
-    a, b = text.scalar(stated), text.scalar(site.extent)
-    f.bag.error(
-        code, message, site.span, label=label, related=(Label(info.span, f"`{info.name}` runs to {a}"),),
-        notes=(f"`{info.name}` runs to {a} ({info.origin}), and `{site.tensor}` ends at {b} there",),
-    )  # fmt: skip
-    return False

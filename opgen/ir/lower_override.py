@@ -7,11 +7,12 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir import text
+from opgen.ir.lower_block import lower_block
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_guards import Case, holds
 from opgen.ir.lower_scope import Known, Variation
-from opgen.ir.lower_statement import Wanted, lower_statement
-from opgen.ir.program import Compute, Kind, Output, Override, Shape
+from opgen.ir.lower_statement import Wanted
+from opgen.ir.program import Kind, Output, Override, Shape, parts
 from opgen.ir.scalar import BATCH, Batch
 from opgen.lang.nodes import Assign, Dots
 
@@ -57,30 +58,22 @@ def lower_override(
     case = Case(state.given, state.chosen)
     chosen = [s for s in d.backward if s.target.name not in refused and holds(d, s.guard, case)]
     chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
-    inner.later = {s.target.name: s.target.name_span for s in chosen}
-    statements: list[Compute] = []
+    last = {s.target.name: s for s in chosen}
+    statements = lower_block(d, inner, chosen, lambda s: _stated_shape(d, s), bag)
+    by_name = {s.target: s for s in parts(statements)}
     stated: list[str] = []
     shapes: list[Shape] = []
-    for s in chosen:
-        name = s.target.name
+    for name, s in last.items():
         of = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
         own = d.shapes.get(of)
-        wanted = Wanted() if own is None else _wanted(s, own, of)
-        made = lower_statement(d, inner, s, wanted, bag)
-        del inner.later[name]
-        if not made:
-            inner.tensors[name] = Known(name, None, Kind.FLOAT, s.target.name_span)
+        if own is None or name not in by_name:
             continue
-        statements.extend(made)
-        last = made[-1]
-        if own is not None:
-            if _named(last.shape) != _named(own):
-                message = f"`{name}` has shape {text.shape(last.shape)} and `{of}` has shape {text.shape(own)}"
-                bag.error("OPG228", message, s.target.span)
-            statements[-1] = last = replace(last, kind=Kind.FLOAT)
-            stated.append(of)
-            shapes.append(last.shape)
-        inner.tensors[name] = Known(name, last.shape, last.kind, s.target.name_span)
+        made = by_name[name]
+        if _named(made.shape) != _named(own):
+            message = f"`{name}` has shape {text.shape(made.shape)} and `{of}` has shape {text.shape(own)}"
+            bag.error("OPG228", message, s.target.span)
+        stated.append(of)
+        shapes.append(made.shape)
     return Override(tuple(stated), tuple(statements), tuple(shapes))
 
 
@@ -88,14 +81,19 @@ def _named(shape: Shape) -> Shape:
     return tuple(s for s in shape if not isinstance(s, Batch))
 
 
-def _wanted(s: Assign, own: Shape, of: str) -> Wanted:
-    """The shape of the input, with batch dims where the statement writes them."""
+def _stated_shape(d: Declarations, s: Assign) -> Wanted:
+    """The shape of the input, with batch dims where the statement writes them; nothing for other names."""
+    name = s.target.name
+    of = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
+    own = d.shapes.get(of)
+    if own is None:
+        return Wanted()
     origin = f"the shape of `{of}`"
     if own == ():
-        return Wanted()
+        return Wanted(kind=Kind.FLOAT)
     if BATCH in own:
-        return Wanted(own, None, origin, batch=True)
+        return Wanted(own, None, origin, Kind.FLOAT, batch=True)
     items = s.target.items or ()
     dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
     shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
-    return Wanted(shape, None, origin)
+    return Wanted(shape, None, origin, Kind.FLOAT)

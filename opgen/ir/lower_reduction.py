@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.lower_access import NOT_YET
 from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import condition, numeric
@@ -32,8 +31,6 @@ from opgen.ir.scalar import (
     where,
 )
 from opgen.lang.nodes import Binder, Dots, Reduction
-
-SUPPORTED_OPERATORS = ("softmax", "log_softmax")
 
 # Functions whose value and derivatives are finite wherever their arguments are: no condition needs to guard them.
 _TAME = (
@@ -97,9 +94,6 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         else:
             hints = did_you_mean(name, REDUCTIONS)
             f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
-        return None
-    if row.keeps_index and name not in SUPPORTED_OPERATORS:
-        f.error("OPG225", f"`{name}` is not supported yet", e.span, label=NOT_YET)
         return None
     return row
 
@@ -224,8 +218,13 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     loops: list[IndexInfo | Batch] = []
     for b in e.binders:
         if isinstance(b, Dots):
-            f.error("OPG225", f"`{row.name}[...]` is not supported yet", b.span, label=NOT_YET)
-            return None
+            if BATCH in loops or not f.scope.use_batch():
+                what = "stands twice" if BATCH in loops else "is not bound"
+                hint = f"`{row.name}` keeps the batch dims, which stand on the left"
+                f.error("OPG216", f"`...` {what}", b.span, hint)
+                return None
+            loops.append(BATCH)
+            continue
         info = f.scope.find(b.name)
         if info is None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
@@ -246,16 +245,18 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     path = f.path
     own = frozenset(i.unique for i in loops if isinstance(i, IndexInfo))
     # An element needs its body along the whole index, whatever holds for the element itself.
-    f.path = tuple(c for c in path if not free(c)[0] & own)
+    joint = BATCH in loops
+    f.path = tuple(c for c in path if not free(c)[0] & own and not (joint and free(c)[1]))
     body = numeric(f.lower(e.body))
     f.path = path
     if body.kind is None:
         return None
     scalar = body.scalar
     if path and _risky(scalar):
-        scalar = _under(path, scalar, body.kind, forbidden=own, batch=False)
+        scalar = _under(path, scalar, body.kind, forbidden=own, batch=joint)
     names, batch = free(scalar)
-    return Pending("", _axes(f.scope, names | own, batch), scalar, row.name, loops, _kind(row, body.kind), e.span)
+    axes = _axes(f.scope, names | own, batch or joint)
+    return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
 
 # --- laziness --------------------------------------------------------------------------------------------------------

@@ -42,6 +42,8 @@ class Typed:
 
 BAD = Typed(NAN, None)
 
+UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -53,15 +55,18 @@ class Known:
     span: Span
     absent: Scalar | None = None  # what reads of a missing optional input become
     declared: bool = False  # an input, whose shape stands in the spec
+    running: bool = False  # of the recurrence that is being lowered: positions one place back are guarded later
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An access in which an index stands alone at an axis of this extent."""
+    """An access, at an axis of this extent; `padded`: it may leave the range, so it says little about an index."""
 
     extent: Scalar
     tensor: str
     span: Span
+    padded: bool = False
+    written: bool = False
 
 
 @dataclass(slots=True)
@@ -130,6 +135,18 @@ class Pending:
         return Compute(self.target, loops_of(self.axes), self.body, self.op, loops_of(self.over), self.kind, self.span)
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A position to compare with its axis once the extents of the indices in it are known."""
+
+    position: Scalar
+    extent: Scalar
+    site: Site
+    span: Span
+    indices: tuple[tuple[str, IndexInfo], ...]
+    always: bool  # evaluated whatever the values are
+
+
 @dataclass(slots=True)
 class Frame:
     """One statement, function or constant being lowered in one variant."""
@@ -143,6 +160,7 @@ class Frame:
     calls: tuple[str, ...] = ()  # local functions being expanded, for recursion
     path: tuple[Scalar, ...] = ()  # conditions under which the expression at hand is evaluated
     pending: list[Pending] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
     index_names: set[str] = field(default_factory=set)
     reported: set[str] = field(default_factory=set)
     target: str = ""

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.ir.lower_access import NOT_YET, shape_text
+from opgen.ir.lower_access import shape_text
 from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
+from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 from opgen.ir.program import Compute, Kind, Shape
@@ -55,12 +56,13 @@ def frame_of(d: Declarations, state: Variation, bag: Bag) -> Frame:
 
 def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted, bag: Bag) -> tuple[Compute, ...]:
     """The statements for `s` in one variant; empty after a mistake."""
-    if s.op != "=" or s.target.padded:
-        bag.error("OPG225", "scatters are not supported yet", s.target.span, label=NOT_YET)
+    if s.target.padded:
+        hint = "`pad(y[…]) += …` drops positions out of range; `=` has none"
+        bag.error("OPG241", "`pad` stands left of `+=`, `*=`, `max=` and `min=` only", s.target.span, hints=(hint,))
         return ()
     value, appended = _without_none(d, state, s.value)
     frame = Frame(d, bag, state, None, expression, target=s.target.name)
-    frame.index_names = _index_names(s)
+    frame.index_names = index_names(s)
     scope = _scope(frame, s, appended, wanted)
     if scope is None:
         return ()
@@ -68,12 +70,12 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     body, op, over = _right_side(frame, value)
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
     good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
-    if body.kind is None or not good:
+    if body.kind is None or not good or not check_ranges(frame):
         return ()
     if scope.batch is None and not scope.batch_used:
         scope.loops = [i for i in scope.loops if i != BATCH]
-    kind = _declared_kind(frame, s, body.kind, wanted)
-    if kind is None or not _small(frame, s, body.scalar):
+    kind = declared_kind(frame, s, body.kind, wanted)
+    if kind is None or not small(frame, s, body.scalar):
         return ()
     pending = tuple(p.compute() for p in frame.pending)
     last = Compute(s.target.name, loops_of(scope.loops), body.scalar, op, loops_of(over), kind, s.span)
@@ -143,6 +145,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
 
 
 def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
+    name = frame.target
     match item:
         case Dots():
             if BATCH in scope.loops:
@@ -165,9 +168,11 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             scope.loops.append(info)
             return True
         case Number():
-            frame.error("OPG225", "components (`y[..., 0] = …`) are not supported yet", item.span, label=NOT_YET)
+            hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
+            frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
         case Unary(operand=Number()):
-            frame.error("OPG225", "recurrences are not supported yet", item.span, label=NOT_YET)
+            hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
+            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
             hint = "left of `=` stand distinct plain indices and `...`"
             frame.error("OPG241", "this is no plain index", item.span, hint)
@@ -200,7 +205,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
     return True
 
 
-def _declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
+def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
     """The kind of the result: what the formula gives, or the declared one where it can be that."""
     if wanted.kind is None or wanted.kind is kind:
         return kind
@@ -218,7 +223,7 @@ def _article(kind: Kind) -> str:
     return {Kind.FLOAT: "a float", Kind.INT: "an integer", Kind.BOOL: "a condition"}[kind]
 
 
-def _small(frame: Frame, s: Assign, body: Scalar) -> bool:
+def small(frame: Frame, s: Assign, body: Scalar) -> bool:
     size, depth = measure(body, frame.state.sizes)
     if size <= MAX_SIZE and depth <= MAX_DEPTH:
         return True
@@ -227,7 +232,7 @@ def _small(frame: Frame, s: Assign, body: Scalar) -> bool:
     return False
 
 
-def _index_names(s: Assign) -> set[str]:
+def index_names(s: Assign) -> set[str]:
     """Names that a statement uses as indices: bound, or standing alone in brackets."""
     names = {i.name for i in s.target.items or () if isinstance(i, Binder)}
     for n in nodes(s.value):

@@ -15,7 +15,7 @@ it; an *input* may come with fewer batch dims or with ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -77,6 +77,7 @@ class Argument:
     null: bool = False
     choices: tuple[str, ...] = ()
     doc: str = ""
+    positive: bool = False  # an int whose domain says so; gradients rely on it, so that callers check it
 
     @property
     def required(self) -> bool:
@@ -123,7 +124,7 @@ class Compute:
 class Scatter:
     """`target = base`, then `target[at] op= body` for every point of `loops`; `base` is a scalar over `axes`.
 
-    The adjoint of a gather. `op` is "sum" (later "prod", "max", "min").
+    The adjoint of a gather. `op` is "sum", "prod", "max" or "min". `padded`: what goes out of range is dropped.
     """
 
     target: str
@@ -133,6 +134,7 @@ class Scatter:
     body: Scalar
     op: str = "sum"
     base: Scalar = ZERO
+    padded: bool = False
     kind: Kind = Kind.FLOAT
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -141,7 +143,36 @@ class Scatter:
         return tuple(BATCH if isinstance(a, Batch) else a.extent for a in self.axes)
 
 
-Statement = Compute | Scatter
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """Steps that are repeated for every value of `along`, upwards or (`reverse`) downwards.
+
+    Every step has `along` among its axes. A step reads earlier steps at the same place, and any step one place back
+    (`along - 1`, or `along + 1` where `reverse`), under a condition that keeps it inside; nothing else of the group.
+    """
+
+    along: Axis
+    steps: tuple[Compute, ...]
+    reverse: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(s.target for s in self.steps)
+
+    @property
+    def target(self) -> str:
+        """The last target, for messages and names."""
+        return self.steps[-1].target
+
+
+Plain = Compute | Scatter
+Statement = Compute | Scatter | Recurrence
+
+
+def targets(s: Statement) -> tuple[str, ...]:
+    """The tensors that a statement defines."""
+    return s.targets if isinstance(s, Recurrence) else (s.target,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +221,12 @@ class Program:
     functions: tuple[Function, ...] = ()
     override: Override = Override()
 
-    def tensor(self, name: str) -> Tensor | Statement | None:
+    def tensor(self, name: str) -> Tensor | Compute | Scatter | None:
         """The argument or statement that defines a tensor."""
         for t in self.inputs:
             if t.name == name:
                 return t
-        for s in self.statements:
-            if s.target == name:
-                return s
-        return None
+        return next((s for s in definitions(self) if s.target == name), None)
 
     def shape_of(self, name: str) -> Shape:
         found = self.tensor(name)
@@ -221,6 +249,8 @@ def statement_scalars(s: Statement) -> tuple[Scalar, ...]:
             positions = tuple(p for p in s.at if not isinstance(p, Batch))
             extents = tuple(a.extent for a in s.axes + s.loops if isinstance(a, Axis))
             return (s.body, *positions, s.base, *extents)
+        case Recurrence():
+            return tuple(e for step in s.steps for e in statement_scalars(step))
 
 
 def statement_reads(s: Statement) -> tuple[Read, ...]:
@@ -231,11 +261,24 @@ def statement_reads(s: Statement) -> tuple[Read, ...]:
     return tuple(found)
 
 
+def definitions(p: Program) -> tuple[Compute | Scatter, ...]:
+    """What defines a tensor of the program, in order."""
+    return parts(p.statements)
+
+
+def parts(statements: Iterable[Statement]) -> tuple[Compute | Scatter, ...]:
+    """The statements with the steps of recurrences one by one."""
+    found: list[Compute | Scatter] = []
+    for s in statements:
+        found.extend(s.steps if isinstance(s, Recurrence) else (s,))
+    return tuple(found)
+
+
 def names(p: Program) -> Iterator[str]:
     """Every name taken in a program, for making fresh ones."""
     yield from (t.name for t in p.inputs)
     yield from (a.name for a in p.params)
-    yield from (s.target for s in p.statements)
+    yield from (s.target for s in definitions(p))
     yield from (o.name for o in p.outputs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Compute, Scatter, Statement
+from opgen.ir.program import Compute, Recurrence, Scatter, Statement
 from opgen.ir.scalar import Batch, Cast, Read, Scalar, transform
 
 
@@ -19,6 +19,8 @@ def map_scalars(s: Statement, f: Callable[[Scalar], Scalar]) -> Statement:
         case Scatter():
             at = tuple(p if isinstance(p, Batch) else f(p) for p in s.at)
             return replace(s, body=f(s.body), base=f(s.base), at=at)
+        case Recurrence():
+            return replace(s, steps=tuple(replace(step, body=f(step.body)) for step in s.steps))
         case _:
             assert_never(s)
 
@@ -36,3 +38,11 @@ def retarget(s: Statement, mapping: Mapping[str, str]) -> Statement:
                 return e
 
     return map_scalars(s, lambda e: transform(e, swap)) if mapping else s
+
+
+def renamed(s: Statement, mapping: Mapping[str, str]) -> Statement:
+    """The statement reading and defining other tensors."""
+    s = retarget(s, mapping)
+    if isinstance(s, Recurrence):
+        return replace(s, steps=tuple(replace(c, target=mapping.get(c.target, c.target)) for c in s.steps))
+    return replace(s, target=mapping.get(s.target, s.target))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Loop, Output, Program, Scatter, Shape, Statement, Tensor
+from opgen.ir.program import Axis, Compute, Loop, Output, Program, Recurrence, Scatter, Shape, Statement, Tensor
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Position, Read, Scalar
 
 _INFIX = {
@@ -80,7 +80,20 @@ def _apply(fn: str, args: tuple[Scalar, ...]) -> tuple[str, int]:
     if fn == "pow":
         return _wrap(args[0], level + 1) + sign + _wrap(args[1], _UNARY), level
     first = _wrap(args[0], level if level > 4 or level < 3 else level + 1)
+    if fn == "add":
+        return first + "".join(_added(a, level) for a in args[1:]), level
     return first + "".join(sign + _wrap(a, level + 1) for a in args[1:]), level
+
+
+def _added(term: Scalar, level: int) -> str:
+    """A further term of a sum; a minus sign is part of the sum."""
+    match term:
+        case Apply("neg", (inner,)):
+            return " - " + _wrap(inner, level + 1)
+        case Lit(value) if not isinstance(value, bool) and value < 0:
+            return " - " + number(-value)
+        case _:
+            return " + " + _wrap(term, level + 1)
 
 
 def _wrap(e: Scalar, level: int) -> str:
@@ -116,9 +129,13 @@ def statement(s: Statement) -> str:
                 body = f"{s.op}{_loops(s.over, extent=fresh)}({body})"
             return f"{s.target}{_loops(s.axes, extent=True)} = {body}"
         case Scatter():
-            at = ", ".join(position(p) for p in s.at)
+            at = f"{s.target}[{', '.join(position(p) for p in s.at)}]"
+            at = f"pad({at})" if s.padded else at
             base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
-            return f"{base}; {s.target}[{at}] {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+            return f"{base}; {at} {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+        case Recurrence():
+            down = " down" if s.reverse else ""
+            return f"along {_loop(s.along, extent=True)}{down}: {'; '.join(statement(step) for step in s.steps)}"
         case _:
             assert_never(s)
 

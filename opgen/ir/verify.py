@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from opgen.ir import text
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Loop, Program, Shape, Statement
+from opgen.ir.polynomial import same_number
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, statement_reads
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import BATCH, Apply, Batch, Cast, Dim, Index, Param, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Cast, Dim, Index, Lit, Param, Read, Scalar, add, walk
 
 
 class IllegalProgramError(Exception):
@@ -23,10 +24,14 @@ def verify(p: Program) -> Program:
         raise IllegalProgramError(f"{p.name}: an argument name is taken twice")
     scope = _Scope(p)
     for s in p.statements:
-        _check_statement(scope, known, s)
-        if s.target in known:
-            raise IllegalProgramError(f"{p.name}: {s.target} is assigned twice")
-        known[s.target] = s.shape
+        if isinstance(s, Recurrence):
+            _check_recurrence(scope, known, s)
+        else:
+            _check_statement(scope, known, s)
+        for made in s.steps if isinstance(s, Recurrence) else (s,):
+            if made.target in known:
+                raise IllegalProgramError(f"{p.name}: {made.target} is assigned twice")
+            known[made.target] = made.shape
     for o in p.outputs:
         if o.value not in known:
             raise IllegalProgramError(f"{p.name}: output {o.name} has no value {o.value}")
@@ -49,7 +54,28 @@ def _axis_names(loops: tuple[Loop, ...]) -> list[str]:
     return [a.name for a in loops if isinstance(a, Axis)]
 
 
-def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> None:
+def _check_recurrence(scope: _Scope, known: dict[str, Shape], s: Recurrence) -> None:
+    """Steps read one another at the same place if they come earlier, and one place back."""
+    where = f"{scope.name}: {text.statement(s)}"
+    inside = {**known, **{step.target: step.shape for step in s.steps}}
+    back = Lit(1 if s.reverse else -1)
+    for k, step in enumerate(s.steps):
+        if s.along not in step.axes or s.along in step.over:
+            raise IllegalProgramError(f"{where}: {step.target} has not {s.along.name} as a plain axis")
+        _check_statement(scope, inside, step)
+        earlier = [other.target for other in s.steps[:k]]
+        for r in statement_reads(step):
+            made = next((other for other in s.steps if other.target == r.tensor), None)
+            if made is None:
+                continue
+            place = r.at[made.axes.index(s.along)]
+            assert not isinstance(place, Batch)
+            same = place == Index(s.along.name) and r.tensor in earlier
+            if not same and not same_number(place, add(Index(s.along.name), back)):
+                raise IllegalProgramError(f"{where}: {r.tensor} is read at another place")
+
+
+def _check_statement(scope: _Scope, known: dict[str, Shape], s: Compute | Scatter) -> None:
     where = f"{scope.name}: {text.statement(s)}"
     if isinstance(s, Compute):
         _check_op(where, s)
@@ -57,7 +83,10 @@ def _check_statement(scope: _Scope, known: dict[str, Shape], s: Statement) -> No
         scalars: tuple[Scalar, ...] = (s.body,)
     else:
         bound, batch = _axis_names(s.loops), BATCH in s.loops
-        if len(s.at) != len(s.axes):
+        if s.op not in ("sum", "prod", "max", "min"):
+            raise IllegalProgramError(f"{where}: no scatter {s.op!r}")
+        pairs = zip(s.at, s.axes, strict=False)
+        if len(s.at) != len(s.axes) or any(isinstance(q, Batch) != isinstance(a, Batch) for q, a in pairs):
             raise IllegalProgramError(f"{where}: position count differs from the target's rank")
         scalars = (s.body, *(q for q in s.at if not isinstance(q, Batch)))
         _check_scalar(scope, known, where, s.base, set(_axis_names(s.axes)), BATCH in s.axes)

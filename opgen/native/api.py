@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from opgen.native.library import CompileError, cache_folder, compile_ops
+from opgen.native.library import CompileError, cache_folder, compile_ops, without_kernels
 from opgen.native.toolchain import NoCompilerError, toolchain
 
 PathLike = str | os.PathLike[str]
@@ -32,10 +32,11 @@ def compile(
     jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
-    """Compile the libraries of generated operators (default: all of them); the paths of the libraries, in order."""
+    """Compile the libraries of generated operators (default: all that have kernels); their paths, in order."""
     folder = Path(out)
     wanted = [ops] if isinstance(ops, str) else list(ops)
-    names = wanted or sorted(p.parent.name for p in folder.glob("*/manifest.json"))
+    found = sorted(p.parent.name for p in folder.glob("*/manifest.json"))
+    names = wanted or [op for op in found if without_kernels(folder, op) is None]
     toolchain()
     return compile_ops(folder, names, jobs, progress)
 

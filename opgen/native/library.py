@@ -21,6 +21,7 @@ from typing import Protocol
 
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import toolchain
+from opgen.plan.errors import NOTE
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
@@ -33,6 +34,18 @@ def cache_folder(out: Path) -> Path:
     """Where libraries are kept: `OPGEN_CACHE_DIR`, or `.opgen_cache` beside the folder of the operators."""
     given = os.environ.get(CACHE_VARIABLE)
     return Path(given) if given else out.absolute().parent / ".opgen_cache"
+
+
+class NoKernelsError(CompileError):
+    """The operator has no kernels to compile and runs in plain torch; the message says why."""
+
+
+def without_kernels(out: Path, op: str) -> str | None:
+    """Why a generated operator has no kernels; None for one that has."""
+    note = out / op / NOTE
+    if not note.exists():
+        return None
+    return " ".join(line for line in note.read_text().splitlines() if not line.startswith("#"))
 
 
 class Tools(Protocol):
@@ -56,6 +69,9 @@ class Tools(Protocol):
 
 def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     """Compile a library of one generated operator (default: that for the CPU) and put it beside its package."""
+    reason = without_kernels(out, op)
+    if reason is not None:
+        raise NoKernelsError(f"error[OPG401]: {op} has no kernels and runs in plain torch: {reason}")
     tools = tools or toolchain()
     built = cached(out, op, tools)
     target = out / op / tools.library

@@ -10,18 +10,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diff.contribution import rename
-from opgen.ir.program import Axis, Compute, Loop, Program, Scatter, Statement
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Statement
 from opgen.ir.rewrite import retarget
 from opgen.ir.scalar import Apply, Batch, Scalar, children
 
 
 def cse(p: Program) -> Program:
     """Merge statements that differ in nothing but the names of their target and indices."""
-    seen: dict[Statement, str] = {}
+    seen: dict[Compute | Scatter, str] = {}
     merged: dict[str, str] = {}
     kept: list[Statement] = []
     for original in p.statements:
         s = retarget(original, merged)
+        if isinstance(s, Recurrence):
+            kept.append(s)
+            continue
         found = seen.setdefault(_canonical(s), s.target)
         if found == s.target:
             kept.append(s)
@@ -32,7 +35,7 @@ def cse(p: Program) -> Program:
     return replace(p, statements=tuple(kept), outputs=outputs, override=override)
 
 
-def _canonical(s: Statement) -> Statement:
+def _canonical(s: Compute | Scatter) -> Compute | Scatter:
     """The statement with its target and indices numbered."""
     loops = s.loops if isinstance(s, Compute) else (*s.axes, *s.loops)
     mapping: dict[str, str] = {}

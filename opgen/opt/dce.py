@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.diff.structure import live, tensors_of
-from opgen.ir.program import Program
+from opgen.ir.program import Program, definitions
 
 
 def dce(p: Program) -> Program:
@@ -18,6 +18,6 @@ def dce(p: Program) -> Program:
 
 def _primal_reads(p: Program, target: str) -> tuple[str, ...]:
     """What a statement of the `backward:` block reads of the program."""
-    own = {s.target for s in p.statements}
+    own = {s.target for s in definitions(p)}
     s = next(s for s in p.override.statements if s.target == target)
     return tuple(t for t in tensors_of(s) if t in own)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
 from opgen.diff.tangent import NoForwardModeError, tangent
-from opgen.ir.program import Kind, Operator, Program, Variant
+from opgen.ir.program import Kind, Operator, Program, Variant, definitions
 from opgen.opt.contract import contract
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
@@ -104,7 +104,7 @@ def passes(primal: Program, *, exact: bool = False) -> tuple[tuple[str, Pass], .
 
     Statements of the primal program keep their names and, contractions apart, their form.
     """
-    keep = tuple(s.target for s in primal.statements)
+    keep = tuple(s.target for s in definitions(primal))
     rewriting: tuple[tuple[str, Pass], ...] = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
         ("tidy", lambda p: tidy(p, keep)),

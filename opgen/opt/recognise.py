@@ -11,7 +11,7 @@ from dataclasses import replace
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.contribution import rename
 from opgen.diff.structure import Builder, Names, extent, loops_of, positions
-from opgen.ir.program import Axis, Compute, Loop, Program, Scatter, Statement, names
+from opgen.ir.program import Axis, Compute, Loop, Program, Statement, names
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import TWO, Apply, Batch, Index, Read, Scalar, transform
 from opgen.opt.patterns import terms_of
@@ -37,7 +37,7 @@ class _Walk:
         self.log.append((s.target, rule, reason))
 
     def step(self, s: Statement) -> None:
-        if isinstance(s, Scatter):
+        if not isinstance(s, Compute):
             self.builder.statements.append(s)
             return
         changed = map_scalars(s, lambda e: transform(e, lambda n: self.rewrite(s, n)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from opgen.diff.contribution import rename
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Axis, Compute, Program, Statement, statement_reads
+from opgen.ir.program import Axis, Compute, Program, Statement, definitions, statement_reads, targets
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, rebuild, walk
 
@@ -21,8 +21,8 @@ def reuse(p: Program, primal: Program) -> Program:
     A result that the derivative had no use for so far comes back only if it is an output and costs more than
     arithmetic: it is alive anyway, and keeping it is all that the derivative then needs.
     """
-    own = {s.target: s for s in primal.statements}
-    present = {s.target for s in p.statements}
+    own = {t: s for s in primal.statements for t in targets(s)}
+    present = {s.target for s in definitions(p)}
     outputs = {o.value for o in primal.outputs}
     known: _Known = {}
     roots: dict[tuple[str, ...], None] = {}
@@ -32,15 +32,16 @@ def reuse(p: Program, primal: Program) -> Program:
     if not known:
         return p
     done: list[Statement] = []
-    later = dict.fromkeys(s.target for s in p.statements)
+    later = dict.fromkeys(s.target for s in definitions(p))
     for s in p.statements:
         changed = s if s.target in own else map_scalars(s, lambda e: _replaced(e, known, roots, later))
         for r in statement_reads(changed):
             if r.tensor in own and r.tensor not in present:
-                present.add(r.tensor)
+                present.update(targets(own[r.tensor]))
                 done.append(own[r.tensor])
         done.append(changed)
-        del later[s.target]
+        for t in targets(s):
+            del later[t]
     return replace(p, statements=tuple(done))
 
 

@@ -11,7 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diff.structure import close, tensors_of
-from opgen.ir.program import Compute, Kind, Output, Program, Role, Scatter, Shape, Statement, Tensor, statement_scalars
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Output,
+    Program,
+    Role,
+    Shape,
+    Statement,
+    Tensor,
+    parts,
+    statement_scalars,
+    targets,
+)
 from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
@@ -33,10 +45,10 @@ def save(forward: Program, gradient: Program, stated: tuple[str, ...] | None = N
     """Split the gradient at the values to keep: those stated in the spec, or the cheapest."""
     early = _independent(gradient)
     names = _chosen(forward, gradient, early, stated)
-    kept = [s for s in early if s.target in names]
+    kept = [s for s in parts(early) if s.target in names]
     saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
     candidates = [*gradient.inputs, *saved]
-    later = [s for s in gradient.statements if s.target not in names]
+    later = [s for s in gradient.statements if not any(t in names for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
     residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in names)
     return Saved(_extended(forward, early, residuals), backward, residuals)
@@ -48,7 +60,7 @@ def _independent(gradient: Program) -> list[Statement]:
     early: list[Statement] = []
     for s in gradient.statements:
         if any(t in late for t in tensors_of(s)):
-            late[s.target] = None
+            late.update(dict.fromkeys(targets(s)))
         else:
             early.append(s)
     return early
@@ -58,20 +70,26 @@ def _chosen(
     forward: Program, gradient: Program, early: Sequence[Statement], stated: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     if stated is not None:
-        return tuple(s.target for s in early if s.target in stated)
-    mine = {s.target for s in early}
+        return tuple(s.target for s in parts(early) if s.target in stated)
+    mine = {s.target for s in parts(early)}
     wanted = {t for s in gradient.statements if s.target not in mine for t in tensors_of(s)}
     wanted |= {o.value for o in gradient.outputs}
     alive = {o.value for o in forward.outputs}
     exact = _compared(gradient)
     inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
     values = [Value(t.name, (), _bytes(t.shape, t.kind), recomputable=False, wanted=t.name in wanted) for t in inputs]
-    for s in early:
-        fixed = s.target in exact and not _is_copy(s, inputs)
-        cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
-        recomputable = fixed or not _dear(s)
-        values.append(Value(s.target, tensors_of(s), cost, recomputable, s.target in wanted))
+    for whole in early:
+        fixed = any(t in exact for t in targets(whole)) and not _is_copy(whole, inputs)
+        for s in parts((whole,)):
+            cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
+            recomputable = fixed or not _dear(whole)
+            values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
     return tuple(n for n in minimum_cut(values) if n in mine)
+
+
+def _outside(s: Statement) -> tuple[str, ...]:
+    """What a statement needs from others."""
+    return tuple(t for t in tensors_of(s) if t not in targets(s))
 
 
 def _compared(p: Program) -> dict[str, None]:
@@ -99,7 +117,7 @@ def _is_copy(s: Statement, inputs: Sequence[Tensor]) -> bool:
 
 def _dear(s: Statement) -> bool:
     """Whether a statement reduces over anything that is not a small constant."""
-    if isinstance(s, Scatter):
+    if not isinstance(s, Compute):
         return True
     return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
 
@@ -118,11 +136,11 @@ def _bytes(shape: Shape, kind: Kind) -> int:
 
 def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:
     """The forward program that also returns the residuals."""
-    own = {s.target for s in forward.statements}
+    own = {s.target for s in parts(forward.statements)}
     statements = (*forward.statements, *(s for s in early if s.target not in own))
     alive = {o.value for o in forward.outputs}
     taken = {o.name for o in forward.outputs}
-    shapes = {s.target: s for s in statements}
+    shapes = {s.target: s for s in parts(statements)}
     extra: list[Output] = []
     for n in residuals:
         if n not in alive:

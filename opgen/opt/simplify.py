@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from opgen.diff.algebra import assume, negated, product, total
-from opgen.ir.program import Axis, Compute, Kind, Program, Scatter, Statement, statement_scalars
+from opgen.ir.program import Axis, Compute, Kind, Program, Statement, statement_scalars
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
     ONE,
@@ -218,7 +218,7 @@ def is_alias(s: Compute) -> bool:
 def _may_fold(made: Compute, r: Read, reader: Statement, uses: dict[str, int]) -> bool:
     if is_alias(made) or isinstance(made.body, Lit | Const | Param):
         return True
-    if isinstance(reader, Scatter) or uses[made.target] != 1:
+    if not isinstance(reader, Compute) or uses[made.target] != 1:
         return False
     if is_contraction(reader) or not _distinct(r.at):
         return False

@@ -6,18 +6,21 @@ its last axis, the sum takes the place of both, and the product remembers what t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from opgen.ir.program import Axis, Compute, Statement
+from opgen.ir.program import Axis, Compute, Shape, Statement
 from opgen.ir.scalar import Apply, Index, Read, Scalar, rebuild, walk
-from opgen.plan.contract import contract, linear_form
+from opgen.plan.contract import contract, is_whole, linear_form
 from opgen.plan.expand import axis_names, positions
 from opgen.plan.keep import scalars
 
 Biased = tuple[tuple[Statement, ...], dict[str, Read]]
 
 
-def fuse(statements: tuple[Statement, ...], products: set[str], results: set[str], arguments: set[str]) -> Biased:
+def fuse(
+    statements: tuple[Statement, ...], products: set[str], results: set[str], arguments: Mapping[str, Shape]
+) -> Biased:
     """The statements after fusion, and what to add by the name of the product; `products` is kept up to date."""
     readers: dict[str, list[Statement]] = {}
     for s in statements:
@@ -29,7 +32,7 @@ def fuse(statements: tuple[Statement, ...], products: set[str], results: set[str
         users = readers.get(s.target, [])
         if isinstance(s, Compute) and s.target in products and s.target not in results and len(users) == 1:
             bias = _bias(users[0], s)
-            if bias is not None and bias.tensor in arguments:
+            if bias is not None and bias.tensor in arguments and is_whole(bias, s.axes, arguments[bias.tensor]):
                 fused[users[0].target] = s
                 biases[users[0].target] = bias
     gone = {s.target for s in fused.values()}
@@ -44,6 +47,8 @@ def _bias(s: Statement, product: Compute) -> Read | None:
     if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Apply) or s.body.fn != "add":
         return None
     last = s.axes[-1] if s.axes else None
+    if product.shape != s.shape:
+        return None
     whole = Read(product.target, positions(s.axes))
     if len(s.body.args) != 2 or whole not in s.body.args or not isinstance(last, Axis):
         return None

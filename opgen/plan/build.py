@@ -11,20 +11,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Function, Kind, Output, Program, Role, Scatter, Statement, Tensor
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Function,
+    Kind,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    definitions,
+)
+from opgen.ir.ranges import sizes_of
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.group import Grouping, Item, Single, targets
 from opgen.plan.keep import kept_maps, scalars
-from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
 from opgen.plan.nest import Surroundings, nest, scatter_values
+from opgen.plan.ranges import Ranges
+from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.values import resolve
 
 
 def build(p: Program) -> KernelPlan:
-    """Plan the kernels of a program."""
+    """Plan the kernels of a program; `UnplannableError` where it has a statement that kernels have no form for."""
     return _Planner(p).plan()
 
 
@@ -32,9 +48,9 @@ class _Planner:
     def __init__(self, p: Program) -> None:
         self.p = p
         taken = [*(t.name for t in p.inputs), *(a.name for a in p.params), *(d.name for d in p.dims)]
-        taken += [*(s.target for s in p.statements), *(o.name for o in p.outputs)]
+        taken += [*(s.target for s in definitions(p)), *(o.name for o in p.outputs)]
         self.names = Names(tuple(taken))
-        self.arguments = {t.name for t in p.inputs}
+        self.arguments = {t.name: t.shape for t in p.inputs}
 
     def plan(self) -> KernelPlan:
         statements = tuple(_inline_functions(s, self.p.functions) for s in self.p.statements)
@@ -43,7 +59,9 @@ class _Planner:
         statements, products, operands = self._contractions(statements)
         results = {o.value for o in outputs}
         statements, biases = fuse(statements, products, results, self.arguments)
-        kept = kept_maps(statements, results, operands)
+        known = {n: s.shape for n, s in _by_name(statements).items()}
+        ranges = Ranges.of(self.p, {**self.arguments, **known})
+        kept = kept_maps(statements, results, operands, ranges)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         items = self._grouped(statements, kept | results, products, maps)
         return self._assemble(items, statements, outputs, maps, biases)
@@ -69,8 +87,9 @@ class _Planner:
         out: list[Statement] = []
         products: set[str] = set()
         operands: set[str] = set()
+        shapes = {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}}
         for s in statements:
-            found = split(s, self.names) if isinstance(s, Compute) else None
+            found = split(s, self.names, shapes) if isinstance(s, Compute) else None
             if found is None:
                 out.append(s)
             else:
@@ -90,7 +109,7 @@ class _Planner:
             seen: set[Read] = set()
             for e in scalars(s):
                 resolve(e, maps, found, seen)
-            if isinstance(s, Scatter) or s.target in products:
+            if isinstance(s, Scatter | Recurrence) or s.target in products:
                 grouping.alone(s, tuple(found))
             else:
                 grouping.place(s, tuple(found))
@@ -106,17 +125,17 @@ class _Planner:
         maps: dict[str, Compute],
         biases: dict[str, Read],
     ) -> KernelPlan:
-        by_name = {s.target: s for s in statements}
+        by_name = _by_name(statements)
         stored = self._stored(items, outputs)
         reread = _reread(items)
         storage = self._storages(items, by_name, stored, outputs, reread)
-        kinds = {t.name: t.kind for t in self.p.inputs} | {s.target: s.kind for s in statements}
+        kinds = {t.name: t.kind for t in self.p.inputs} | {n: s.kind for n, s in by_name.items()}
         taken = [t.name for t in self.p.inputs] + [a.name for a in self.p.params] + [d.name for d in self.p.dims]
-        axes = [n for s in statements for n in axis_names(s.loops)]
+        axes = [n for s in by_name.values() for n in axis_names(s.axes + s.loops)]
         names = Names((*taken, *sorted(stored), *axes))
         around = Surroundings(self.p, maps, kinds, frozenset(stored), names)
         steps = [self._step(item, around, biases) for item in items]
-        shapes = {s.target: s.shape for s in statements}
+        shapes = {n: s.shape for n, s in by_name.items()}
         buffers = [*(_argument(t) for t in self.p.inputs)]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
         results = tuple(
@@ -124,8 +143,9 @@ class _Planner:
             for o in outputs
         )
         return KernelPlan(
-            self.p.name, tuple(buffers), self.p.params, self.p.dims, _with_results(steps, results), results
-        )
+            self.p.name, tuple(buffers), self.p.params, self.p.dims, _with_results(steps, results), results,
+            sizes_of(self.p),
+        )  # fmt: skip
 
     def _stored(self, items: list[Item], outputs: tuple[Output, ...]) -> set[str]:
         """Statements whose values leave their step."""
@@ -135,7 +155,7 @@ class _Planner:
             reads = item.reads if isinstance(item, Single) else tuple(r for m in item.members for r in m.reads)
             stored |= {r.tensor for r in reads if home.get(r.tensor, k) != k}
             if isinstance(item, Single):
-                stored.add(item.statement.target)
+                stored.update(targets(item))
             else:
                 stored |= {m.statement.target for m in item.members if m.statement.op is None and m.inner}
         return stored
@@ -143,7 +163,7 @@ class _Planner:
     def _storages(
         self,
         items: list[Item],
-        by_name: dict[str, Statement],
+        by_name: dict[str, Compute | Scatter],
         stored: set[str],
         outputs: tuple[Output, ...],
         reread: set[str],
@@ -182,13 +202,28 @@ class _Planner:
             return nest(item, around)
         s = item.statement
         if isinstance(s, Scatter):
-            lets, value, at = scatter_values(around, s.body, s.at)
-            free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
-            reason = "accumulates into the places that its positions name, in a fixed order"
-            return ScatterStep(s.target, s.target, s.axes, s.base, s.loops, at, s.op, lets, value, free, (), reason)
+            return _scatter(s, around)
+        if isinstance(s, Recurrence):
+            return sequence(s, around)
         step = contract(s, "a matrix product: left to the BLAS of torch")
         bias = biases.get(s.target)
         return step if bias is None else replace(step, bias=operand(bias))
+
+
+def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
+    lets, value, at = scatter_values(around, s.body, s.at)
+    base_lets, base, _ = scatter_values(around, s.base, ())
+    free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
+    reason = "accumulates into the places that its positions name, in a fixed order"
+    return ScatterStep(
+        s.target, s.target, s.axes, base_lets, base, s.loops, at, s.op, lets, value, free, s.padded, (), reason
+    )
+
+
+def _by_name(statements: tuple[Statement, ...]) -> dict[str, Compute | Scatter]:
+    """What defines a tensor; the steps of recurrences are among them."""
+    parts = (s.steps if isinstance(s, Recurrence) else (s,) for s in statements)
+    return {part.target: part for some in parts for part in some}
 
 
 def _argument(t: Tensor) -> Buffer:
@@ -217,6 +252,8 @@ def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statemen
         bound: dict[Scalar, Scalar] = {Param(n): inline(a) for n, a in zip(own.params, e.args, strict=True)}
         return substitute(inline(own.value), bound)
 
+    if isinstance(s, Recurrence):
+        return replace(s, steps=tuple(replace(step, body=inline(step.body)) for step in s.steps))
     if isinstance(s, Compute):
         return replace(s, body=inline(s.body))
     at = tuple(p if isinstance(p, Batch) else inline(p) for p in s.at)
@@ -256,15 +293,19 @@ def written(step: Step) -> tuple[str, ...]:
             return (step.out.buffer,)
         case ScatterStep():
             return (step.out,)
+        case Chain():
+            return step.own
         case _:
             assert_never(step)
 
 
-def step_scalars(step: Nest | ScatterStep) -> tuple[Scalar, ...]:
+def step_scalars(step: Nest | ScatterStep | Chain) -> tuple[Scalar, ...]:
     """Every expression of a step."""
     if isinstance(step, ScatterStep):
         at = tuple(p for p in step.at if not isinstance(p, Batch))
-        return (step.base, *(x.value for x in step.lets), step.value, *at)
+        return (*(x.value for x in step.base_lets), step.base, *(x.value for x in step.lets), step.value, *at)
+    if isinstance(step, Chain):
+        return tuple(e for t in step.tasks for e in task_scalars(t))
     return tuple(
         e
         for p in step.passes

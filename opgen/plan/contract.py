@@ -8,10 +8,11 @@ is applied afterwards. Everything else stays a reduction of a nest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from opgen.ir.program import Compute, Kind, Loop, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Shape, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
 from opgen.plan.expand import Names, positions
 from opgen.plan.model import Contract, Operand, label
@@ -81,23 +82,24 @@ class Contraction:
     operands: tuple[str, ...]  # tensors that must be in memory
 
 
-def split(s: Compute, names: Names) -> Contraction | None:
+def split(s: Compute, names: Names, shapes: Mapping[str, Shape]) -> Contraction | None:
     """Rewrite a sum of products, or None where a nest does as well."""
     if s.op != "sum" or s.kind is not Kind.FLOAT:
         return None
     groups, constant = _groups(_factors(s.body), s.loops)
     if len(groups) < 2:
         return None
-    build = _Split(s, names)
+    build = _Split(s, names, shapes)
     if not build.reduce(groups):
         return None
     return build.finish(constant)
 
 
 class _Split:
-    def __init__(self, s: Compute, names: Names) -> None:
+    def __init__(self, s: Compute, names: Names, shapes: Mapping[str, Shape]) -> None:
         self.s = s
         self.names = names
+        self.shapes = shapes
         self.out: list[Statement] = []
         self.products: list[str] = []
         self.operands: list[str] = []
@@ -157,13 +159,17 @@ class _Split:
 
     def _operand(self, g: _Group) -> _Group:
         """A group as one access in memory: itself, or a temporary that holds the product of its factors."""
-        if isinstance(g.body, Read) and is_plain(g.body):
+        if isinstance(g.body, Read) and is_plain(g.body) and self._whole(g.body):
             self.operands.append(g.body.tensor)
             return g
         name = self.names.fresh(f"{self.s.target}_factor")
         self.out.append(Compute(name, g.loops, g.body, span=self.s.span))
         self.operands.append(name)
         return _Group(g.loops, Read(name, positions(g.loops)))
+
+    def _whole(self, r: Read) -> bool:
+        """Whether the loops run over all of a tensor."""
+        return is_whole(r, self.s.loops, self.shapes[r.tensor]) if r.tensor in self.shapes else True
 
     def finish(self, constant: list[Scalar]) -> Contraction:
         s = self.s
@@ -185,6 +191,12 @@ def is_plain(r: Read) -> bool:
     """Whether an access uses each position for one distinct index."""
     names = [p.name if isinstance(p, Index) else "..." if isinstance(p, Batch) else "" for p in r.at]
     return r.fill is None and "" not in names and len(set(names)) == len(names)
+
+
+def is_whole(r: Read, loops: tuple[Loop, ...], shape: Shape) -> bool:
+    """Whether every position of a plain access runs over the whole axis."""
+    known: dict[Scalar, Scalar] = {Index(a.name): a.extent for a in loops if isinstance(a, Axis)}
+    return all(isinstance(p, Batch) or known.get(p) == size for p, size in zip(r.at, shape, strict=True))
 
 
 def operand(r: Read) -> Operand:

@@ -8,8 +8,9 @@ division per element.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from opgen.ir.program import Axis, Compute, Kind, Loop, Statement
+from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
     BATCH,
@@ -29,6 +30,8 @@ from opgen.ir.scalar import (
     sub,
     where,
 )
+from opgen.plan.errors import UnplannableError
+from opgen.plan.scans import SCANS, scan
 
 
 class Names:
@@ -133,20 +136,34 @@ _RULES: dict[str, Callable[[_Expansion], None]] = {
 
 def expandable(op: str) -> bool:
     """Whether kernels can compute a reduction or index operator, by themselves or after expansion."""
-    return REDUCTIONS[op].core or op in _RULES
+    return REDUCTIONS[op].core or op in _RULES or op in SCANS
 
 
 def expand(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
     """The same values, computed by maps, core reductions and scatters only."""
     out: list[Statement] = []
     for s in statements:
-        if not isinstance(s, Compute) or s.op is None or REDUCTIONS[s.op].core:
-            out.append(s)
-            continue
-        x = _Expansion(s, names)
-        _RULES[s.op](x)
-        out.extend(x.out)
+        match s:
+            case Compute():
+                out.extend(_expanded(s, names))
+            case Recurrence():
+                steps = [made for step in s.steps for made in _expanded(step, names)]
+                if any(not isinstance(made, Compute) for made in steps):
+                    raise UnplannableError(f"{s.target}: a recurrence with an index operator in its steps")
+                out.append(replace(s, steps=tuple(made for made in steps if isinstance(made, Compute))))
+            case _:
+                out.append(s)
     return tuple(out)
+
+
+def _expanded(s: Compute, names: Names) -> list[Statement]:
+    if s.op is None or REDUCTIONS[s.op].core:
+        return [s]
+    if s.op in SCANS:
+        return scan(s, names.fresh)
+    x = _Expansion(s, names)
+    _RULES[s.op](x)
+    return x.out
 
 
 def axis_names(loops: tuple[Loop, ...]) -> tuple[str, ...]:

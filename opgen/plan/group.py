@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from opgen.ir.program import Axis, Compute, Loop, Scatter
+from opgen.ir.program import Axis, Compute, Loop, Statement
+from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
 from opgen.plan.expand import Names
 from opgen.plan.model import extent
@@ -52,9 +53,9 @@ class Group:
 
 @dataclass(slots=True)
 class Single:
-    """A step of its own: a contraction or a scatter."""
+    """A step of its own: a contraction, a scatter or a recurrence."""
 
-    statement: Compute | Scatter
+    statement: Statement
     reads: tuple[Read, ...]
 
 
@@ -63,7 +64,7 @@ Item = Group | Single
 
 def targets(item: Item) -> list[str]:
     """What a step produces."""
-    return [m.statement.target for m in item.members] if isinstance(item, Group) else [item.statement.target]
+    return [m.statement.target for m in item.members] if isinstance(item, Group) else list(defined(item.statement))
 
 
 class Grouping:
@@ -85,7 +86,7 @@ class Grouping:
         identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
         self.items.append(Group(s.axes, [Member(s, identity, reads, bound)]))
 
-    def alone(self, s: Compute | Scatter, reads: tuple[Read, ...]) -> None:
+    def alone(self, s: Statement, reads: tuple[Read, ...]) -> None:
         self.items.append(Single(s, reads))
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from opgen.ir.program import Compute, Scatter, Statement
+from opgen.ir.program import Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, walk
 from opgen.plan.model import label
+from opgen.plan.ranges import Ranges
 
 _CHEAP = frozenset(
     "add sub mul neg eq ne lt le gt ge and or not where min max abs square relu detach".split()  # noqa: SIM905
@@ -20,8 +21,11 @@ _DEAR = 8  # a value at least this costly is stored rather than computed once pe
 _DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
 
 
-def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: set[str]) -> set[str]:
-    """The maps that are computed once; `operands` have to be in memory."""
+def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: set[str], ranges: Ranges) -> set[str]:
+    """The maps that are computed once; `operands` have to be in memory.
+
+    A map that is read with a fill, or where a check is needed, has to be there as a tensor of its own.
+    """
     maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
     deep = _deep(statements, maps)
     kept: set[str] = set()
@@ -33,14 +37,15 @@ def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: se
         dear = name in maps and _cost(maps[name].body) >= _DEAR
         if name in operands | deep | padded or (dear and (name in spread or (name in results and name in read))):
             kept.add(name)
-        loops = {label(a) for a in s.loops}
         inherits = name in spread and name not in kept
-        for r in (n for e in scalars(s) for n in walk(e) if isinstance(n, Read) and n.tensor in maps):
-            read.add(r.tensor)
-            if inherits or loops - _used(r):
-                spread.add(r.tensor)
-            if r.fill is not None:
-                padded.add(r.tensor)
+        for loops, e in parts(s):
+            labels = {label(a) for a in loops}
+            for r in (n for n in walk(e) if isinstance(n, Read) and n.tensor in maps):
+                read.add(r.tensor)
+                if inherits or labels - _used(r):
+                    spread.add(r.tensor)
+                if r.fill is not None or not ranges.surely(r, loops):
+                    padded.add(r.tensor)
     return kept & set(maps)
 
 
@@ -67,11 +72,19 @@ def _cost(e: Scalar) -> int:
 
 
 def scalars(s: Statement) -> tuple[Scalar, ...]:
-    """The expressions of a statement: body, base, positions."""
+    """The expressions of a statement: bodies, base, positions."""
+    return tuple(e for _, e in parts(s))
+
+
+def parts(s: Statement) -> tuple[tuple[tuple[Loop, ...], Scalar], ...]:
+    """The expressions of a statement, each with the loops that it stands in."""
     match s:
         case Compute():
-            return (s.body,)
+            return ((s.loops, s.body),)
         case Scatter():
-            return (s.body, s.base, *(p for p in s.at if not isinstance(p, Batch)))
+            inner = (s.body, *(p for p in s.at if not isinstance(p, Batch)))
+            return (*((s.loops, e) for e in inner), (s.axes, s.base))
+        case Recurrence():
+            return tuple((step.loops, step.body) for step in s.steps)
         case _:
             assert_never(s)

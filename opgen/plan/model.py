@@ -156,12 +156,14 @@ class Contract:
 class ScatterStep:
     """`out[axes] = base`, then `out[at] op= value` for every point of `loops`, repeats combined in loop order.
 
-    `free` are the loops that no two points with the same target differ in: safe to run in parallel.
+    `padded`: points whose position is out of range are dropped; otherwise they are an error. `free` are the
+    loops that no two points with the same target differ in: safe to run in parallel.
     """
 
     name: str
     out: str
     axes: tuple[Loop, ...]
+    base_lets: tuple[Let, ...]
     base: Scalar
     loops: tuple[Loop, ...]
     at: tuple[Position, ...]
@@ -169,11 +171,47 @@ class ScatterStep:
     lets: tuple[Let, ...]
     value: Scalar
     free: tuple[Loop, ...]
+    padded: bool = False
     results: tuple[str, ...] = ()
     reason: str = ""
 
 
-Step = Nest | Contract | ScatterStep
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One statement at one place of a sequence: at every point of `loops` the lets, the fold, then the store.
+
+    With a fold, `inner` are evaluated at every point of `over`, which it runs through in order.
+    """
+
+    loops: tuple[Loop, ...]
+    lets: tuple[Let, ...]
+    store: Store
+    over: tuple[Loop, ...] = ()
+    inner: tuple[Let, ...] = ()
+    fold: Fold | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Tasks that are repeated in order for every value of `along`, upwards or (`reverse`) downwards.
+
+    Points of `outer` are independent of each other. Reads of what the tasks store are known to be in range.
+    """
+
+    name: str
+    outer: tuple[Loop, ...]
+    along: Axis
+    reverse: bool
+    tasks: tuple[Task, ...]
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        return tuple(t.store.buffer for t in self.tasks)
+
+
+Step = Nest | Contract | ScatterStep | Chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +235,7 @@ class KernelPlan:
     dims: tuple[DimSource, ...]
     steps: tuple[Step, ...]
     results: tuple[Result, ...]
+    sizes: tuple[Scalar, ...] = ()  # int params that are sizes, so that they are not negative
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

@@ -12,7 +12,7 @@ from opgen.ir import text
 from opgen.ir.program import Loop
 from opgen.ir.scalar import Batch, Scalar
 from opgen.plan.build import reads_of, written
-from opgen.plan.model import Buffer, Contract, KernelPlan, Nest, Pass, ScatterStep, Step
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Step, Task
 
 
 def plan(p: KernelPlan) -> str:
@@ -43,11 +43,17 @@ def _step(p: KernelPlan, step: Step) -> list[str]:
             return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
         case ScatterStep():
             lines = [f"scatter over {_loops(step.loops)} {head}"]
+            lines += [f"  let {x.name} = {_scalar(x.value)}" for x in step.base_lets]
             lines.append(f"  {step.out}{_loops(step.axes)} = {_scalar(step.base)}")
             lines += [f"  let {x.name} = {_scalar(x.value)}" for x in step.lets]
             at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in step.at)
-            lines.append(f"  {step.out}[{at}] {step.op}= {_scalar(step.value)}")
+            target = f"pad({step.out}[{at}])" if step.padded else f"{step.out}[{at}]"
+            lines.append(f"  {target} {step.op}= {_scalar(step.value)}")
             return lines
+        case Chain():
+            lines = [f"sequence over {_loops(step.outer)} {head}"]
+            lines.append(f"  along {_loops((step.along,))}{' down' if step.reverse else ''}")
+            return [*lines, *(f"    {line}" for t in step.tasks for line in _task(t))]
         case _:
             assert_never(step)
 
@@ -65,6 +71,17 @@ def _passes(passes: tuple[Pass, ...]) -> list[str]:
             at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in s.at)
             lines.append(f"{indent}{s.buffer}[{at}] = {_scalar(s.value)}")
     return lines
+
+
+def _task(t: Task) -> list[str]:
+    lines = [f"let {x.name} = {_scalar(x.value)}" for x in t.lets]
+    if t.fold is not None:
+        lines.append(f"for {_loops(t.over)}")
+        lines += [f"  let {x.name} = {_scalar(x.value)}" for x in t.inner]
+        lines.append(f"  fold {t.fold.name} = {t.fold.op} {_scalar(t.fold.value)}")
+    at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in t.store.at)
+    lines.append(f"{t.store.buffer}[{at}] = {_scalar(t.store.value)}")
+    return [f"for {_loops(t.loops)}", *(f"  {line}" for line in lines)] if t.loops else lines
 
 
 def _scalar(e: Scalar) -> str:

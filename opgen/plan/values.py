@@ -94,12 +94,22 @@ class Values:
     def _read(self, e: Read, point: Point, *, eager: bool) -> Scalar:
         if e.tensor in self.locals:
             return self.locals[e.tensor]
-        at = tuple(p if isinstance(p, Batch) else self._build(p, point, eager=eager) for p in e.at)
+        at = tuple(p if isinstance(p, Batch) else self._place(p, point, eager=eager) for p in e.at)
         source = self.maps.get(e.tensor)
         if source is not None and e.fill is None:
             return self._instance(source, at, eager=eager)
         fill = None if e.fill is None else self._build(e.fill, point, eager=False)
         return self._intern(Read(e.tensor, at, fill), eager=eager, wish="")
+
+    def _place(self, p: Scalar, point: Point, *, eager: bool) -> Scalar:
+        """A position; arithmetic of indices stays as it is, so that one can see how far it goes."""
+        if any(isinstance(n, Read) for n in walk(p)):
+            return self._build(p, point, eager=eager)
+        return _at(p, point)
+
+    def place(self, p: Scalar, point: Point) -> Scalar:
+        """A position of a store."""
+        return self._place(p, point, eager=True)
 
     def _instance(self, source: Compute, at: tuple[Position, ...], *, eager: bool) -> Scalar:
         """A map at some positions, written in place; once per pass."""
@@ -253,7 +263,7 @@ def resolve(e: Scalar, maps: Mapping[str, Compute], found: dict[Read, None], see
             resolve(_at(source.body, bound), maps, found, seen)
 
 
-def _at(e: Scalar, bound: dict[str, Scalar]) -> Scalar:
+def _at(e: Scalar, bound: Point) -> Scalar:
     """A body at some positions."""
     if isinstance(e, Index):
         return bound.get(e.name, e)

@@ -25,7 +25,7 @@ MISTAKES = {
     "wrong type": (HEAD + "params: {eps: {type: flaot}}\n" + GOOD, "5:22", "did you mean `float`?"),
     "YAML syntax": (HEAD + "forward: {y: [\n", "5:15", "quotes"),
     "power": (HEAD + GOOD.replace("x[..., k]", "x[..., k]^2"), "5:38", "**"),
-    "not there yet": (HEAD + GOOD.replace("x[..., k]", "x[..., k + 1]"), "5:36", "not supported yet"),
+    "out of range": (HEAD + GOOD.replace("x[..., k]", "x[..., k + 1]"), "5:36", "pad("),
 }
 
 

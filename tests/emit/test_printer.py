@@ -20,7 +20,7 @@ def _leaf(e: Leaf) -> Text:
 
 
 NATIVE_PRINTER = Printer(NATIVE, _leaf)
-TORCH_PRINTER = Printer(dialect(Casts(lambda: "x.dtype", lambda number: f"x.new_full((), {number})")), _leaf)
+TORCH_PRINTER = Printer(dialect(Casts(lambda: "x.dtype", lambda number, _: f"x.new_full((), {number})")), _leaf)
 
 CASES: list[tuple[Scalar, str, str]] = [
     (sub(X, sub(Y, add(X, Lit(-2)))), "x - (y - (x - 2))", "x - (y - (x - 2))"),

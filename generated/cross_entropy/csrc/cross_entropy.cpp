@@ -33,8 +33,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const Optiona
   call.begin();
   call.number(ignore_index);
   call.number(label_smoothing);
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_n_all", Element::compute, {});
@@ -42,6 +40,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const Optiona
   call.allocate("output", Element::scalar, {});
   call.run(0);
   call.run(1);
+  call.run(2);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   const Tensor sum_n_all = call.result("sum_n_all", Element::compute);
@@ -61,13 +60,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const Optiona
   call.begin();
   call.number(ignore_index);
   call.number(label_smoothing);
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  call.run(2);
+  call.run(1);
+  call.run(3);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   return {output, logp, Tensor(), Tensor()};
@@ -87,7 +85,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const Optiona
   call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(3);
+  call.run(0);
+  call.run(4);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   return {output, logp, Tensor(), Tensor()};
@@ -104,14 +103,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const Optiona
   call.begin();
   call.number(ignore_index);
   call.number(label_smoothing);
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_n_all_2", Element::compute, {});
   call.allocate("output", Element::scalar, {});
-  call.run(4);
   call.run(5);
+  call.run(6);
+  call.run(7);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   const Tensor sum_n_all_2 = call.result("sum_n_all_2", Element::compute);
@@ -129,13 +127,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const Optiona
   call.begin();
   call.number(ignore_index);
   call.number(label_smoothing);
-  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
-  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(4);
+  call.run(5);
   call.run(6);
+  call.run(8);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   return {output, logp, Tensor(), Tensor()};
@@ -154,7 +151,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const Optiona
   call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(7);
+  call.run(5);
+  call.run(9);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor logp = call.result("logp", Element::compute);
   return {output, logp, Tensor(), Tensor()};
@@ -205,12 +203,12 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Optional& grad_output,
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[2]) call.run(8);
-  if (mask[0]) call.run(9);
   if (mask[2]) call.run(10);
-  if (mask[2]) call.run(11);
+  if (mask[0]) call.run(11);
   if (mask[2]) call.run(12);
   if (mask[2]) call.run(13);
+  if (mask[2]) call.run(14);
+  if (mask[2]) call.run(15);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -236,10 +234,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Optional& grad_output,
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0]) call.run(14);
-  if (mask[2]) call.run(15);
-  if (mask[2]) call.run(16);
+  if (mask[0]) call.run(16);
   if (mask[2]) call.run(17);
+  if (mask[2]) call.run(18);
+  if (mask[2]) call.run(19);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -265,10 +263,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Optional& grad_output,
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0]) call.run(18);
+  if (mask[0]) call.run(20);
+  if (mask[2]) call.run(21);
+  if (mask[2]) call.run(22);
   if (mask[2]) call.run(19);
-  if (mask[2]) call.run(20);
-  if (mask[2]) call.run(17);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -291,7 +289,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Optional& grad_output,
   call.number(ignore_index);
   call.number(label_smoothing);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(21);
+  if (mask[0]) call.run(23);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -311,7 +309,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Optional& grad_output,
   call.number(ignore_index);
   call.number(label_smoothing);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(22);
+  if (mask[0]) call.run(24);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -331,7 +329,7 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Optional& grad_output,
   call.number(ignore_index);
   call.number(label_smoothing);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(23);
+  if (mask[0]) call.run(25);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

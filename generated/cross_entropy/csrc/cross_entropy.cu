@@ -4,22 +4,18 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, target, weight, logp_max, logp_log, logp, sum_c, sum_n_all, sum_n_all_2, output
+// tensors: input, target, weight, logp, sum_c, sum_n_all, sum_n_all_2, output
 // dims: N, C
 // reals: label_smoothing
 // ints: ignore_index
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_0_sum_c_step {
+struct cross_entropy_forward_0_logp_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp_max;
-  rt::Tensor<opmath_t> logp_log;
-  rt::Tensor<const scalar_t> weight;
   rt::Tensor<opmath_t> logp;
-  rt::Tensor<opmath_t> sum_c;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -29,36 +25,75 @@ struct cross_entropy_forward_0_sum_c_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    rt::Max<opmath_t> logp_max_value_fold;
+    rt::Max<opmath_t> logp_max_fold;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_value_fold.add(input.load(n, c, place));
+      logp_max_fold.add(input.load(n, c, place));
     }
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
     }
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log_value = rt::log(logp_sum);
-    if (Team::rank() == 0) {
-      logp_log.store(logp_log_value, n, place);
-    }
-    rt::Sum<opmath_t> sum_c_value_fold;
+    const opmath_t logp_log = rt::log(logp_sum);
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max_value - logp_log_value;
-      sum_c_value_fold.add(weight.load(c) * logp_2);
-      logp.store(logp_2, n, c, place);
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
     }
-    rt::join<Team>(&sum_c_value_fold);
-    const opmath_t sum_c_value = sum_c_value_fold.value;
-    if (Team::rank() == 0) {
-      sum_c.store(sum_c_value, n, place);
-    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_0_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},  // input
+      {3, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  cross_entropy_forward_0_logp_step<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_0_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_0_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct cross_entropy_forward_0_sum_c_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<const opmath_t> logp;
+  rt::Tensor<opmath_t> sum_c;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const int64_t c = inner;
+    folds->sum_c_value_fold.add(weight.load(c) * logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
+    sum_c.store(sum_c_value, n, place);
   }
 };
 
@@ -66,30 +101,27 @@ template <typename scalar_t>
 int run_cross_entropy_forward_0_sum_c(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 3, 2},   // input
-      {3, 2, 1},   // logp_max
-      {4, 2, 1},   // logp_log
       {2, 1, -1},  // weight
-      {5, 3, 2},   // logp
-      {6, 2, 1},   // sum_c
+      {3, 3, 2},   // logp
+      {4, 2, 1},   // sum_c
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_0_sum_c_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.logp_max = args.template tensor<opmath_t>(1);
-  step.logp_log = args.template tensor<opmath_t>(2);
-  step.weight = args.template tensor<const scalar_t>(3);
-  step.logp = args.template tensor<opmath_t>(4);
-  step.sum_c = args.template tensor<opmath_t>(5);
-  step.c_size = rt::Divider(call.dims[1]);
+  step.weight = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.sum_c = args.template tensor<opmath_t>(2);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
 }
 
 extern "C" int cross_entropy_forward_0_sum_c(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_0_sum_c<scalar_t>(*call));
+}
+
+extern "C" int64_t cross_entropy_forward_0_sum_c_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -99,9 +131,7 @@ struct cross_entropy_forward_0_output_step {
 
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> logp_max;
-  rt::Tensor<const opmath_t> logp_log;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const opmath_t> sum_c;
   rt::Tensor<opmath_t> sum_n_all;
   rt::Tensor<opmath_t> sum_n_all_2;
@@ -132,20 +162,19 @@ struct cross_entropy_forward_0_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
-      const opmath_t part_4 = part_5 - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 3, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * part_4);
     } else {
       part_3 = 0;
     }
     folds->sum_n_all_value_fold.add(t * part_3 + part_2);
-    opmath_t part_6;
+    opmath_t part_5;
     if (keep) {
-      part_6 = weight.load(rt::checked(target_value, C, report, 2, 0));
+      part_5 = weight.load(rt::checked(target_value, C, report, 2, 0));
     } else {
-      part_6 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_6);
+    folds->sum_n_all_2_value_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all_value = folds.sum_n_all_value_fold.value;
@@ -162,26 +191,22 @@ int run_cross_entropy_forward_0_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 2, 1},   // target
       {2, 1, -1},  // weight
-      {0, 3, 2},   // input
-      {3, 2, 1},   // logp_max
-      {4, 2, 1},   // logp_log
-      {6, 2, 1},   // sum_c
-      {7, 0, -1},  // sum_n_all
-      {8, 0, -1},  // sum_n_all_2
-      {9, 0, -1},  // output
+      {3, 3, 2},   // logp
+      {4, 2, 1},   // sum_c
+      {5, 0, -1},  // sum_n_all
+      {6, 0, -1},  // sum_n_all_2
+      {7, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_0_output_step<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
-  step.logp_max = args.template tensor<const opmath_t>(3);
-  step.logp_log = args.template tensor<const opmath_t>(4);
-  step.sum_c = args.template tensor<const opmath_t>(5);
-  step.sum_n_all = args.template tensor<opmath_t>(6);
-  step.sum_n_all_2 = args.template tensor<opmath_t>(7);
-  step.output = args.template tensor<scalar_t>(8);
+  step.logp = args.template tensor<const opmath_t>(2);
+  step.sum_c = args.template tensor<const opmath_t>(3);
+  step.sum_n_all = args.template tensor<opmath_t>(4);
+  step.sum_n_all_2 = args.template tensor<opmath_t>(5);
+  step.output = args.template tensor<scalar_t>(6);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
   step.report = call.device_room;
@@ -202,7 +227,7 @@ extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* cal
 }
 
 // --- forward_1
-// tensors: input, target, weight, logp_max, logp_log, logp, sum_c, output
+// tensors: input, target, weight, logp, sum_c, output
 // dims: N, C
 // reals: label_smoothing
 // ints: ignore_index
@@ -214,9 +239,7 @@ struct cross_entropy_forward_1_output_step {
 
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> logp_max;
-  rt::Tensor<const opmath_t> logp_log;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const opmath_t> sum_c;
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
@@ -241,9 +264,8 @@ struct cross_entropy_forward_1_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
-      const opmath_t part_4 = part_5 - logp_max.load(n, place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * (part_4 - logp_log.load(n, place)));
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 3, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * part_4);
     } else {
       part_3 = 0;
     }
@@ -261,22 +283,18 @@ int run_cross_entropy_forward_1_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 2, 1},   // target
       {2, 1, -1},  // weight
-      {0, 3, 2},   // input
-      {3, 2, 1},   // logp_max
-      {4, 2, 1},   // logp_log
-      {6, 2, 1},   // sum_c
-      {7, 0, -1},  // output
+      {3, 3, 2},   // logp
+      {4, 2, 1},   // sum_c
+      {5, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_1_output_step<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
-  step.logp_max = args.template tensor<const opmath_t>(3);
-  step.logp_log = args.template tensor<const opmath_t>(4);
-  step.sum_c = args.template tensor<const opmath_t>(5);
-  step.output = args.template tensor<scalar_t>(6);
+  step.logp = args.template tensor<const opmath_t>(2);
+  step.sum_c = args.template tensor<const opmath_t>(3);
+  step.output = args.template tensor<scalar_t>(4);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
   step.report = call.device_room;
@@ -307,16 +325,97 @@ template <typename scalar_t>
 struct cross_entropy_forward_2_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<opmath_t> logp;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const int64_t> target;
   rt::Tensor<scalar_t> output;
-  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
   int64_t ignore_index;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
   int64_t C;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const int64_t c = inner;
+    folds->sum_c_fold.add(weight.load(c) * logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c = folds.sum_c_fold.value;
+    const int64_t target_value = target.load(n, place);
+    const bool keep = target_value != ignore_index;
+    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
+    const opmath_t part_2 = 1 - label_smoothing;
+    opmath_t part_3;
+    if (keep) {
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 3, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * part_4);
+    } else {
+      part_3 = 0;
+    }
+    output.store(part_2 * part_3 + part, n, place);
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_2_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {2, 1, -1},  // weight
+      {3, 3, 2},   // logp
+      {1, 2, 1},   // target
+      {4, 2, 1},   // output
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  cross_entropy_forward_2_output_step<scalar_t> step;
+  step.weight = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.target = args.template tensor<const int64_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  step.ignore_index = call.ints[0];
+  step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
+  step.C = call.dims[1];
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_2_output(const OpgenCall* call) {
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_2_output<scalar_t>(call));
+  });
+}
+
+extern "C" int64_t cross_entropy_forward_2_output_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+}
+
+// --- forward_3
+// tensors: input, target, logp, sum_c, sum_n_all_2, output
+// dims: N, C
+// reals: label_smoothing
+// ints: ignore_index
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct cross_entropy_forward_3_logp_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
 
@@ -338,121 +437,61 @@ struct cross_entropy_forward_2_output_step {
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
-    rt::Sum<opmath_t> sum_c_fold;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max - logp_log;
-      sum_c_fold.add(weight.load(c) * logp_2);
-      logp.store(logp_2, n, c, place);
-    }
-    rt::join<Team>(&sum_c_fold);
-    const opmath_t sum_c = sum_c_fold.value;
-    const int64_t target_value = target.load(n, place);
-    const bool keep = target_value != ignore_index;
-    if (Team::rank() == 0) {
-      const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-      const opmath_t part_2 = 1 - label_smoothing;
-      opmath_t part_3;
-      if (keep) {
-        const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place) - logp_max;
-        const opmath_t part_4 = part_5 - logp_log;
-        part_3 = -(weight.load(rt::checked(target_value, C, report, 2, 0)) * part_4);
-      } else {
-        part_3 = 0;
-      }
-      output.store(part_2 * part_3 + part, n, place);
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
     }
   }
 };
 
 template <typename scalar_t>
-int run_cross_entropy_forward_2_output(const OpgenCall& call) {
+int run_cross_entropy_forward_3_logp(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 3, 2},   // input
-      {2, 1, -1},  // weight
-      {3, 3, 2},   // logp
-      {1, 2, 1},   // target
-      {4, 2, 1},   // output
+      {0, 3, 2},  // input
+      {2, 3, 2},  // logp
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_2_output_step<scalar_t> step;
+  cross_entropy_forward_3_logp_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.logp = args.template tensor<opmath_t>(2);
-  step.target = args.template tensor<const int64_t>(3);
-  step.output = args.template tensor<scalar_t>(4);
+  step.logp = args.template tensor<opmath_t>(1);
   step.c_size = rt::Divider(call.dims[1]);
-  step.ignore_index = call.ints[0];
-  step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  step.report = call.device_room;
-  step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
 }
 
-extern "C" int cross_entropy_forward_2_output(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_2_output<scalar_t>(call));
-  });
+extern "C" int cross_entropy_forward_3_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_3_logp<scalar_t>(*call));
 }
-
-// --- forward_3
-// tensors: input, target, logp_max, logp_log, logp, sum_c, sum_n_all_2, output
-// dims: N, C
-// reals: label_smoothing
-// ints: ignore_index
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct cross_entropy_forward_3_sum_c_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp_max;
-  rt::Tensor<opmath_t> logp_log;
-  rt::Tensor<opmath_t> logp;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<opmath_t> sum_c;
-  rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    rt::Max<opmath_t> logp_max_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_value_fold.add(input.load(n, c, place));
-    }
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
-    rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
-    }
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log_value = rt::log(logp_sum);
-    if (Team::rank() == 0) {
-      logp_log.store(logp_log_value, n, place);
-    }
-    rt::Sum<opmath_t> sum_c_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max_value - logp_log_value;
-      sum_c_value_fold.add(logp_2);
-      logp.store(logp_2, n, c, place);
-    }
-    rt::join<Team>(&sum_c_value_fold);
-    const opmath_t sum_c_value = sum_c_value_fold.value;
-    if (Team::rank() == 0) {
-      sum_c.store(sum_c_value, n, place);
-    }
+    const int64_t c = inner;
+    folds->sum_c_value_fold.add(logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
+    sum_c.store(sum_c_value, n, place);
   }
 };
 
@@ -460,28 +499,25 @@ template <typename scalar_t>
 int run_cross_entropy_forward_3_sum_c(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 3, 2},  // input
-      {2, 2, 1},  // logp_max
-      {3, 2, 1},  // logp_log
-      {4, 3, 2},  // logp
-      {5, 2, 1},  // sum_c
+      {2, 3, 2},  // logp
+      {3, 2, 1},  // sum_c
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_3_sum_c_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.logp_max = args.template tensor<opmath_t>(1);
-  step.logp_log = args.template tensor<opmath_t>(2);
-  step.logp = args.template tensor<opmath_t>(3);
-  step.sum_c = args.template tensor<opmath_t>(4);
-  step.c_size = rt::Divider(call.dims[1]);
+  step.logp = args.template tensor<const opmath_t>(0);
+  step.sum_c = args.template tensor<opmath_t>(1);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
 }
 
 extern "C" int cross_entropy_forward_3_sum_c(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_3_sum_c<scalar_t>(*call));
+}
+
+extern "C" int64_t cross_entropy_forward_3_sum_c_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -490,9 +526,7 @@ struct cross_entropy_forward_3_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> logp_max;
-  rt::Tensor<const opmath_t> logp_log;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const opmath_t> sum_c;
   rt::Tensor<opmath_t> sum_n_all_2;
   rt::Tensor<scalar_t> output;
@@ -521,9 +555,7 @@ struct cross_entropy_forward_3_output_step {
     const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
     opmath_t part_2;
     if (keep) {
-      const opmath_t part_4 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
-      const opmath_t part_3 = part_4 - logp_max.load(n, place);
-      part_2 = -(part_3 - logp_log.load(n, place));
+      part_2 = -logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
     } else {
       part_2 = 0;
     }
@@ -543,23 +575,19 @@ int run_cross_entropy_forward_3_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 2, 1},   // target
-      {0, 3, 2},   // input
-      {2, 2, 1},   // logp_max
-      {3, 2, 1},   // logp_log
-      {5, 2, 1},   // sum_c
-      {6, 0, -1},  // sum_n_all_2
-      {7, 0, -1},  // output
+      {2, 3, 2},   // logp
+      {3, 2, 1},   // sum_c
+      {4, 0, -1},  // sum_n_all_2
+      {5, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_3_output_step<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.logp_max = args.template tensor<const opmath_t>(2);
-  step.logp_log = args.template tensor<const opmath_t>(3);
-  step.sum_c = args.template tensor<const opmath_t>(4);
-  step.sum_n_all_2 = args.template tensor<opmath_t>(5);
-  step.output = args.template tensor<scalar_t>(6);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.sum_c = args.template tensor<const opmath_t>(2);
+  step.sum_n_all_2 = args.template tensor<opmath_t>(3);
+  step.output = args.template tensor<scalar_t>(4);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
   step.report = call.device_room;
@@ -580,7 +608,7 @@ extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* cal
 }
 
 // --- forward_4
-// tensors: input, target, logp_max, logp_log, logp, sum_c, output
+// tensors: input, target, logp, sum_c, output
 // dims: N, C
 // reals: label_smoothing
 // ints: ignore_index
@@ -591,9 +619,7 @@ struct cross_entropy_forward_4_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> logp_max;
-  rt::Tensor<const opmath_t> logp_log;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const opmath_t> sum_c;
   rt::Tensor<scalar_t> output;
   opmath_t label_smoothing;
@@ -618,9 +644,7 @@ struct cross_entropy_forward_4_output_step {
     const opmath_t part_2 = label_smoothing * part;
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = input.load(n, rt::checked(target_value, C, report, 0, 1), place);
-      const opmath_t part_4 = part_5 - logp_max.load(n, place);
-      part_3 = -(part_4 - logp_log.load(n, place));
+      part_3 = -logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
     } else {
       part_3 = 0;
     }
@@ -637,21 +661,17 @@ int run_cross_entropy_forward_4_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 2, 1},   // target
-      {0, 3, 2},   // input
-      {2, 2, 1},   // logp_max
-      {3, 2, 1},   // logp_log
-      {5, 2, 1},   // sum_c
-      {6, 0, -1},  // output
+      {2, 3, 2},   // logp
+      {3, 2, 1},   // sum_c
+      {4, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_4_output_step<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.logp_max = args.template tensor<const opmath_t>(2);
-  step.logp_log = args.template tensor<const opmath_t>(3);
-  step.sum_c = args.template tensor<const opmath_t>(4);
-  step.output = args.template tensor<scalar_t>(5);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.sum_c = args.template tensor<const opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.ignore_index = call.ints[0];
   step.report = call.device_room;
@@ -682,57 +702,43 @@ template <typename scalar_t>
 struct cross_entropy_forward_5_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp;
+  rt::Tensor<const opmath_t> logp;
   rt::Tensor<const int64_t> target;
   rt::Tensor<scalar_t> output;
-  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
   int64_t ignore_index;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
   int64_t C;
-  rt::Divider batch_size;
-  rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    rt::Max<opmath_t> logp_max_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_fold.add(input.load(n, c, place));
-    }
-    rt::join<Team>(&logp_max_fold);
-    const opmath_t logp_max = logp_max_fold.value;
-    rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
-    }
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log = rt::log(logp_sum);
-    rt::Sum<opmath_t> sum_c_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t logp_2 = input.load(n, c, place) - logp_max - logp_log;
-      sum_c_fold.add(logp_2);
-      logp.store(logp_2, n, c, place);
-    }
-    rt::join<Team>(&sum_c_fold);
-    const opmath_t sum_c = sum_c_fold.value;
+    const int64_t c = inner;
+    folds->sum_c_fold.add(logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    if (Team::rank() == 0) {
-      const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-      const opmath_t part_2 = 1 - label_smoothing;
-      opmath_t part_3;
-      if (keep) {
-        part_3 = -(input.load(n, rt::checked(target_value, C, report, 0, 1), place) - logp_max - logp_log);
-      } else {
-        part_3 = 0;
-      }
-      output.store(part_2 * part_3 + part, n, place);
+    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
+    const opmath_t part_2 = 1 - label_smoothing;
+    opmath_t part_3;
+    if (keep) {
+      part_3 = -logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
+    } else {
+      part_3 = 0;
     }
+    output.store(part_2 * part_3 + part, n, place);
   }
 };
 
@@ -740,7 +746,6 @@ template <typename scalar_t>
 int run_cross_entropy_forward_5_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 3, 2},  // input
       {2, 3, 2},  // logp
       {1, 2, 1},  // target
       {3, 2, 1},  // output
@@ -748,24 +753,26 @@ int run_cross_entropy_forward_5_output(const OpgenCall& call) {
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_forward_5_output_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.logp = args.template tensor<opmath_t>(1);
-  step.target = args.template tensor<const int64_t>(2);
-  step.output = args.template tensor<scalar_t>(3);
-  step.c_size = rt::Divider(call.dims[1]);
+  step.logp = args.template tensor<const opmath_t>(0);
+  step.target = args.template tensor<const int64_t>(1);
+  step.output = args.template tensor<scalar_t>(2);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.report = call.device_room;
   step.C = call.dims[1];
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
 }
 
 extern "C" int cross_entropy_forward_5_output(const OpgenCall* call) {
   return rt::reporting(*call, [](const OpgenCall& call) {
     return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_forward_5_output<scalar_t>(call));
   });
+}
+
+extern "C" int64_t cross_entropy_forward_5_output_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
 }
 
 // --- backward_0
@@ -2084,51 +2091,55 @@ extern "C" int cross_entropy_backward_5_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 0
-    {cross_entropy_forward_0_sum_c, nullptr, 0},
+    {cross_entropy_forward_0_logp, nullptr, 0},
     // 1
-    {cross_entropy_forward_0_output, cross_entropy_forward_0_output_workspace, 1},
+    {cross_entropy_forward_0_sum_c, cross_entropy_forward_0_sum_c_workspace, 0},
     // 2
-    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace, 1},
+    {cross_entropy_forward_0_output, cross_entropy_forward_0_output_workspace, 1},
     // 3
-    {cross_entropy_forward_2_output, nullptr, 1},
+    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace, 1},
     // 4
-    {cross_entropy_forward_3_sum_c, nullptr, 0},
+    {cross_entropy_forward_2_output, cross_entropy_forward_2_output_workspace, 1},
     // 5
-    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace, 1},
+    {cross_entropy_forward_3_logp, nullptr, 0},
     // 6
-    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace, 1},
+    {cross_entropy_forward_3_sum_c, cross_entropy_forward_3_sum_c_workspace, 0},
     // 7
-    {cross_entropy_forward_5_output, nullptr, 1},
+    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace, 1},
     // 8
-    {cross_entropy_backward_0_grad_sum_n_all_2, nullptr, 0},
+    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace, 1},
     // 9
-    {cross_entropy_backward_0_grad_input, nullptr, 1},
+    {cross_entropy_forward_5_output, cross_entropy_forward_5_output_workspace, 1},
     // 10
-    {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_backward_0_grad_sum_n_all_2, nullptr, 0},
     // 11
-    {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
+    {cross_entropy_backward_0_grad_input, nullptr, 1},
     // 12
-    {cross_entropy_backward_0_grad_weight_share, nullptr, 1},
+    {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
     // 13
-    {cross_entropy_backward_0_grad_weight, nullptr, 0},
+    {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
     // 14
-    {cross_entropy_backward_1_grad_input, nullptr, 1},
+    {cross_entropy_backward_0_grad_weight_share, nullptr, 1},
     // 15
-    {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_backward_0_grad_weight, nullptr, 0},
     // 16
-    {cross_entropy_backward_1_grad_weight_hit, nullptr, 1},
+    {cross_entropy_backward_1_grad_input, nullptr, 1},
     // 17
-    {cross_entropy_backward_1_grad_weight, nullptr, 0},
+    {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
     // 18
-    {cross_entropy_backward_2_grad_input, nullptr, 1},
+    {cross_entropy_backward_1_grad_weight_hit, nullptr, 1},
     // 19
-    {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_backward_1_grad_weight, nullptr, 0},
     // 20
-    {cross_entropy_backward_2_grad_weight_hit, nullptr, 1},
+    {cross_entropy_backward_2_grad_input, nullptr, 1},
     // 21
-    {cross_entropy_backward_3_grad_input, nullptr, 0},
+    {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
     // 22
-    {cross_entropy_backward_4_grad_input, nullptr, 0},
+    {cross_entropy_backward_2_grad_weight_hit, nullptr, 1},
     // 23
+    {cross_entropy_backward_3_grad_input, nullptr, 0},
+    // 24
+    {cross_entropy_backward_4_grad_input, nullptr, 0},
+    // 25
     {cross_entropy_backward_5_grad_input, nullptr, 0},
 };

@@ -7,97 +7,107 @@ namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
+int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 5, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 6, 2, 1);
-  rt::Loops<6> outer;
-  outer.step(0, input.stride(0));
-  outer.step(2, logp_max.stride(0));
-  outer.step(3, logp_log.stride(0));
-  outer.step(4, logp.stride(0));
-  outer.step(5, sum_c.stride(0));
-  outer.dim(N);
-  outer.batch(call, &input, nullptr, &logp_max, &logp_log, &logp, &sum_c);
-  rt::Loops<6> over_c;
-  over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, logp.stride(1), 0});
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
   if (call.batch_ndim == 0) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
         });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
-        rt::store(logp_max, row.at[2], logp_max_value);
+        const opmath_t logp_max = logp_max_fold.value();
         rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
+            const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
         });
         const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log_value = rt::log(logp_sum);
-        rt::store(logp_log, row.at[3], logp_log_value);
-        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        const opmath_t logp_log = rt::log(logp_sum);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[4], run.step[4], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t logp_2 = input_at[i] - logp_max_value - logp_log_value;
-            sum_c_value_fold.add(lane, weight_at[i] * logp_2);
-            logp_out.set(i, logp_2);
-          });
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
         });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[5], sum_c_value);
       });
     });
   } else {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
         });
-        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
-            logp_sum_fold.add(i, value);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+        });
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
+  outer.batch(call, nullptr, &logp, &sum_c);
+  rt::Loops<3> over_c;
+  over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * logp_at[i];
+            sum_c_value_fold.add(lane, value);
           });
         });
-        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
-          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
-          logp_log_out.set(i, logp_log_value_2[i]);
-        });
+        const opmath_t sum_c_value = sum_c_value_fold.value();
+        rt::store(sum_c, row.at[2], sum_c_value);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[1]);
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[4], columns.step[4], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t logp_2_2 = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
-            sum_c_value_fold.add(i, weight_at * logp_2_2);
-            logp_out.set(i, logp_2_2);
-          });
+          const auto weight_at = rt::load(weight, point.at[0]);
+          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
         });
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[5], columns.step[5], columns.size);
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -114,22 +124,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> sum_c(call, 6, 2, 1);
-  const rt::Tensor<opmath_t> sum_n_all(call, 7, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 8, 0);
-  const rt::Tensor<opmath_t> output(call, 9, 0);
-  rt::Loops<9> outer;
-  rt::Loops<9> over_n_batch;
-  over_n_batch.step(0, target.stride(0));
-  over_n_batch.step(2, input.stride(0));
-  over_n_batch.step(3, logp_max.stride(0));
-  over_n_batch.step(4, logp_log.stride(0));
-  over_n_batch.step(5, sum_c.stride(0));
-  over_n_batch.dim(N);
-  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr, nullptr);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> sum_n_all(call, 5, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
+  const rt::Tensor<opmath_t> output(call, 7, 0);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0, 0, 0});
+  over_n_batch.batch(call, &target, nullptr, &logp, &sum_c, nullptr, nullptr, nullptr);
   const opmath_t t = 1 - label_smoothing;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_value_fold;
@@ -145,37 +148,34 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     auto& sum_n_all_2_value_fold = part.sum_n_all_2_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, run.of(2, i), 0, 1, target_value, C) - logp_max_at[i];
-          const opmath_t part_4 = part_5 - logp_log_at[i];
+          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 3, 1, target_value, C);
           part_3 = -(rt::pick(host, weight, run.at[1], 2, 0, target_value, C) * part_4);
         } else {
           part_3 = 0;
         }
         sum_n_all_value_fold.add(lane, t * part_3 + part_2);
-        opmath_t part_6;
+        opmath_t part_5;
         if (keep) {
-          part_6 = rt::pick(host, weight, run.at[1], 2, 0, target_value, C);
+          part_5 = rt::pick(host, weight, run.at[1], 2, 0, target_value, C);
         } else {
-          part_6 = 0;
+          part_5 = 0;
         }
-        sum_n_all_2_value_fold.add(lane, part_6);
+        sum_n_all_2_value_fold.add(lane, part_5);
       });
     });
   });
   const opmath_t sum_n_all_value = total.sum_n_all_value_fold.value();
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
-  rt::store(sum_n_all, rt::origin.at[6], sum_n_all_value);
-  rt::store(sum_n_all_2, rt::origin.at[7], sum_n_all_2_value);
-  rt::store(output, rt::origin.at[8], sum_n_all_value / sum_n_all_2_value);
+  rt::store(sum_n_all, rt::origin.at[4], sum_n_all_value);
+  rt::store(sum_n_all_2, rt::origin.at[5], sum_n_all_2_value);
+  rt::store(output, rt::origin.at[6], sum_n_all_value / sum_n_all_2_value);
   return rt::status(host);
 }
 
@@ -188,20 +188,13 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> sum_c(call, 6, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
-  rt::Loops<7> outer;
-  rt::Loops<7> over_n_batch;
-  over_n_batch.step(0, target.stride(0));
-  over_n_batch.step(2, input.stride(0));
-  over_n_batch.step(3, logp_max.stride(0));
-  over_n_batch.step(4, logp_log.stride(0));
-  over_n_batch.step(5, sum_c.stride(0));
-  over_n_batch.dim(N);
-  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 5, 0);
+  rt::Loops<5> outer;
+  rt::Loops<5> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0});
+  over_n_batch.batch(call, &target, nullptr, &logp, &sum_c, nullptr);
   const opmath_t t = 1 - label_smoothing;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
@@ -212,17 +205,14 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, run.of(2, i), 0, 1, target_value, C) - logp_max_at[i];
-          const opmath_t part_4 = part_5 - logp_log_at[i];
+          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 3, 1, target_value, C);
           part_3 = -(rt::pick(host, weight, run.at[1], 2, 0, target_value, C) * part_4);
         } else {
           part_3 = 0;
@@ -232,7 +222,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[6], output_value);
+  rt::store(output, rt::origin.at[4], output_value);
   return rt::status(host);
 }
 
@@ -243,21 +233,87 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
   const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
-  rt::Loops<7> outer;
-  outer.step(0, input.stride(0));
-  outer.step(2, target.stride(0));
-  outer.step(4, input.stride(0));
-  outer.step(5, logp.stride(0));
-  outer.step(6, output.stride(0));
-  outer.dim(N);
-  outer.batch(call, &input, nullptr, &target, nullptr, &input, &logp, &output);
-  rt::Loops<7> over_c;
-  over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0, logp.stride(1), 0});
+  rt::Loops<6> outer;
+  outer.dim(N, {0, logp.stride(0), target.stride(0), 0, logp.stride(0), output.stride(0)});
+  outer.batch(call, nullptr, &logp, &target, nullptr, &logp, &output);
+  rt::Loops<6> over_c;
+  over_c.dim(C, {weight.stride(0), logp.stride(1), 0, 0, 0, 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Sum, opmath_t> sum_c_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * logp_at[i];
+            sum_c_fold.add(lane, value);
+          });
+        });
+        const opmath_t sum_c = sum_c_fold.value();
+        const int64_t target_value = rt::load(target, row.at[2]);
+        const bool keep = target_value != ignore_index;
+        const opmath_t part_2 = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
+        const opmath_t part_3 = 1 - label_smoothing;
+        opmath_t part_4;
+        if (keep) {
+          const opmath_t part_5 = rt::pick(host, weight, row.at[3], 2, 0, target_value, C);
+          part_4 = -(part_5 * rt::pick(host, logp, row.at[4], 3, 1, target_value, C));
+        } else {
+          part_4 = 0;
+        }
+        rt::store(output, row.at[5], part_3 * part_4 + part_2);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[0]);
+          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, weight_at * logp_at[i]); });
+        });
+        const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
+        rt::Sink<opmath_t> output_out(output, columns.at[5], columns.step[5], columns.size);
+        int64_t target_value_2[rt::block];
+        bool keep_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          target_value_2[i] = target_at[i];
+          keep_2[i] = target_value_2[i] != ignore_index;
+          const opmath_t part_6 = label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0));
+          const opmath_t part_7 = 1 - label_smoothing;
+          opmath_t part_8;
+          if (keep_2[i]) {
+            const opmath_t part_9 = rt::pick(host, logp, columns.of(4, i), 3, 1, target_value_2[i], C);
+            part_8 = -(rt::pick(host, weight, columns.at[3], 2, 0, target_value_2[i], C) * part_9);
+          } else {
+            part_8 = 0;
+          }
+          output_out.set(i, part_7 * part_8 + part_6);
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
   if (call.batch_ndim == 0) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
@@ -277,30 +333,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
-        rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[5], run.step[5], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t logp_2 = input_at[i] - logp_max - logp_log;
-            sum_c_fold.add(lane, weight_at[i] * logp_2);
-            logp_out.set(i, logp_2);
-          });
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
         });
-        const opmath_t sum_c = sum_c_fold.value();
-        const int64_t target_value = rt::load(target, row.at[2]);
-        const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-        const opmath_t part_3 = 1 - label_smoothing;
-        opmath_t part_4;
-        if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max - logp_log;
-          part_4 = -(rt::pick(host, weight, row.at[3], 2, 0, target_value, C) * part_5);
-        } else {
-          part_4 = 0;
-        }
-        rt::store(output, row.at[6], part_3 * part_4 + part_2);
       });
     });
   } else {
@@ -318,37 +355,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         });
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[1]);
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[5], columns.step[5], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t logp_2_2 = input_at[i] - logp_max_fold[i] - logp_log_2[i];
-            sum_c_fold.add(i, weight_at * logp_2_2);
-            logp_out.set(i, logp_2_2);
-          });
-        });
-        const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
-        rt::Sink<opmath_t> output_out(output, columns.at[6], columns.step[6], columns.size);
-        int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_6 = label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0));
-          const opmath_t part_7 = 1 - label_smoothing;
-          opmath_t part_8;
-          if (keep_2[i]) {
-            const opmath_t part_10 = rt::pick(host, input, columns.of(4, i), 0, 1, target_value_2[i], C);
-            const opmath_t part_9 = part_10 - logp_max_fold[i];
-            const opmath_t part_12 = rt::pick(host, weight, columns.at[3], 2, 0, target_value_2[i], C);
-            const opmath_t part_11 = part_12 * (part_9 - logp_log_2[i]);
-            part_8 = -part_11;
-          } else {
-            part_8 = 0;
-          }
-          output_out.set(i, part_7 * part_8 + part_6);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
         });
       });
     });
@@ -361,91 +371,34 @@ template <typename opmath_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  rt::Loops<5> outer;
-  outer.step(0, input.stride(0));
-  outer.step(1, logp_max.stride(0));
-  outer.step(2, logp_log.stride(0));
-  outer.step(3, logp.stride(0));
-  outer.step(4, sum_c.stride(0));
-  outer.dim(N);
-  outer.batch(call, &input, &logp_max, &logp_log, &logp, &sum_c);
-  rt::Loops<5> over_c;
-  over_c.dim(C, {input.stride(1), 0, 0, logp.stride(1), 0});
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  rt::Loops<2> outer;
+  outer.dim(N, {logp.stride(0), sum_c.stride(0)});
+  outer.batch(call, &logp, &sum_c);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {logp.stride(1), 0});
   if (call.batch_ndim == 0) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
-        rt::store(logp_max, row.at[1], logp_max_value);
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
-            logp_sum_fold.add(lane, value);
-          });
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log_value = rt::log(logp_sum);
-        rt::store(logp_log, row.at[2], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[3], run.step[3], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t logp_2 = input_at[i] - logp_max_value - logp_log_value;
-            sum_c_value_fold.add(lane, logp_2);
-            logp_out.set(i, logp_2);
-          });
+          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[4], sum_c_value);
+        rt::store(sum_c, row.at[1], sum_c_value);
       });
     });
   } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
-        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
-            logp_sum_fold.add(i, value);
-          });
-        });
-        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
-          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
-          logp_log_out.set(i, logp_log_value_2[i]);
-        });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[3], columns.step[3], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t logp_2_2 = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
-            sum_c_value_fold.add(i, logp_2_2);
-            logp_out.set(i, logp_2_2);
-          });
+          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
         });
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -461,21 +414,14 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
-  rt::Loops<7> outer;
-  rt::Loops<7> over_n_batch;
-  over_n_batch.step(0, target.stride(0));
-  over_n_batch.step(1, input.stride(0));
-  over_n_batch.step(2, logp_max.stride(0));
-  over_n_batch.step(3, logp_log.stride(0));
-  over_n_batch.step(4, sum_c.stride(0));
-  over_n_batch.dim(N);
-  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 4, 0);
+  const rt::Tensor<opmath_t> output(call, 5, 0);
+  rt::Loops<5> outer;
+  rt::Loops<5> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0, 0});
+  over_n_batch.batch(call, &target, &logp, &sum_c, nullptr, nullptr);
   const opmath_t t = 1 - label_smoothing;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
@@ -491,30 +437,20 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     auto& sum_n_all_2_value_fold = part.sum_n_all_2_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
-        opmath_t part_3;
-        if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, run.of(1, i), 0, 1, target_value, C) - logp_max_at[i];
-          const opmath_t part_4 = part_5 - logp_log_at[i];
-          part_3 = -part_4;
-        } else {
-          part_3 = 0;
-        }
-        sum_n_all_fold.add(lane, t * part_3 + part_2);
+        const opmath_t part_2 = keep ? -rt::pick(host, logp, run.of(1, i), 2, 1, target_value, C) : opmath_t(0);
+        sum_n_all_fold.add(lane, t * part_2 + label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0)));
         sum_n_all_2_value_fold.add(lane, keep ? 1 : 0);
       });
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
-  rt::store(sum_n_all_2, rt::origin.at[5], sum_n_all_2_value);
-  rt::store(output, rt::origin.at[6], sum_n_all / sum_n_all_2_value);
+  rt::store(sum_n_all_2, rt::origin.at[3], sum_n_all_2_value);
+  rt::store(output, rt::origin.at[4], sum_n_all / sum_n_all_2_value);
   return rt::status(host);
 }
 
@@ -526,20 +462,13 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<6> outer;
-  rt::Loops<6> over_n_batch;
-  over_n_batch.step(0, target.stride(0));
-  over_n_batch.step(1, input.stride(0));
-  over_n_batch.step(2, logp_max.stride(0));
-  over_n_batch.step(3, logp_log.stride(0));
-  over_n_batch.step(4, sum_c.stride(0));
-  over_n_batch.dim(N);
-  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0});
+  over_n_batch.batch(call, &target, &logp, &sum_c, nullptr);
   const opmath_t t = 1 - label_smoothing;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
@@ -550,18 +479,14 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, run.of(1, i), 0, 1, target_value, C) - logp_max_at[i];
-          const opmath_t part_4 = part_5 - logp_log_at[i];
-          part_3 = -part_4;
+          part_3 = -rt::pick(host, logp, run.of(1, i), 2, 1, target_value, C);
         } else {
           part_3 = 0;
         }
@@ -570,7 +495,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[5], output_value);
+  rt::store(output, rt::origin.at[3], output_value);
   return rt::status(host);
 }
 
@@ -581,48 +506,21 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
   const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 3, 2, 1);
-  rt::Loops<5> outer;
-  outer.step(0, input.stride(0));
-  outer.step(1, target.stride(0));
-  outer.step(2, input.stride(0));
-  outer.step(3, logp.stride(0));
-  outer.step(4, output.stride(0));
-  outer.dim(N);
-  outer.batch(call, &input, &target, &input, &logp, &output);
-  rt::Loops<5> over_c;
-  over_c.dim(C, {input.stride(1), 0, 0, logp.stride(1), 0});
+  rt::Loops<4> outer;
+  outer.dim(N, {logp.stride(0), target.stride(0), logp.stride(0), output.stride(0)});
+  outer.batch(call, &logp, &target, &logp, &output);
+  rt::Loops<4> over_c;
+  over_c.dim(C, {logp.stride(1), 0, 0, 0});
   if (call.batch_ndim == 0) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[3], run.step[3], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t logp_2 = input_at[i] - logp_max - logp_log;
-            sum_c_fold.add(lane, logp_2);
-            logp_out.set(i, logp_2);
-          });
+          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_fold.add(lane, logp_at[i]); });
         });
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -631,40 +529,23 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = 1 - label_smoothing;
         opmath_t part_4;
         if (keep) {
-          part_4 = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
+          part_4 = -rt::pick(host, logp, row.at[2], 2, 1, target_value, C);
         } else {
           part_4 = 0;
         }
-        rt::store(output, row.at[4], part_3 * part_4 + part_2);
+        rt::store(output, row.at[3], part_3 * part_4 + part_2);
       });
     });
   } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-        });
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[3], columns.step[3], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t logp_2_2 = input_at[i] - logp_max_fold[i] - logp_log_2[i];
-            sum_c_fold.add(i, logp_2_2);
-            logp_out.set(i, logp_2_2);
-          });
+          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, logp_at[i]); });
         });
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
-        rt::Sink<opmath_t> output_out(output, columns.at[4], columns.step[4], columns.size);
+        rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
@@ -674,9 +555,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_6 = 1 - label_smoothing;
           opmath_t part_7;
           if (keep_2[i]) {
-            const opmath_t part_9 = rt::pick(host, input, columns.of(2, i), 0, 1, target_value_2[i], C);
-            const opmath_t part_8 = part_9 - logp_max_fold[i];
-            part_7 = -(part_8 - logp_log_2[i]);
+            part_7 = -rt::pick(host, logp, columns.of(2, i), 2, 1, target_value_2[i], C);
           } else {
             part_7 = 0;
           }
@@ -908,10 +787,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        const auto target_at = rt::load(target, point.at[0]);
-        const auto grad_output_at = rt::load(grad_output, point.at[1]);
-        const auto sum_n_all_2_at = rt::load(sum_n_all_2, point.at[2]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+        rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
           if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 10, 0)) return;
@@ -959,9 +835,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        const auto target_at = rt::load(target, point.at[0]);
-        const auto grad_sum_n_all_2_at = rt::load(grad_sum_n_all_2, point.at[1]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+        rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_3 = rt::load(target, point.at[0]);
           const bool keep_3 = target_value_3 != ignore_index;
           if (!rt::inside(host, keep_3 ? target_value_3 : 0, C, 11, 0)) return;
@@ -1201,9 +1075,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        const auto target_at = rt::load(target, point.at[0]);
-        const auto grad_output_at = rt::load(grad_output, point.at[1]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+        rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
           if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 7, 0)) return;
@@ -1436,9 +1308,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        const auto target_at = rt::load(target, point.at[0]);
-        const auto grad_output_at = rt::load(grad_output, point.at[1]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+        rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
           if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 7, 0)) return;
@@ -1703,28 +1573,30 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cross_entropy) = {
-    OPGEN_STEP(forward_0_sum_c),               // 0
-    OPGEN_STEP(forward_0_output),              // 1
-    OPGEN_STEP(forward_1_output),              // 2
-    OPGEN_STEP(forward_2_output),              // 3
-    OPGEN_STEP(forward_3_sum_c),               // 4
-    OPGEN_STEP(forward_3_output),              // 5
-    OPGEN_STEP(forward_4_output),              // 6
-    OPGEN_STEP(forward_5_output),              // 7
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 8
-    OPGEN_STEP(backward_0_grad_input),         // 9
-    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 10
-    OPGEN_STEP(backward_0_grad_weight_hit),    // 11
-    OPGEN_STEP(backward_0_grad_weight_share),  // 12
-    OPGEN_STEP(backward_0_grad_weight),        // 13
-    OPGEN_STEP(backward_1_grad_input),         // 14
-    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 15
-    OPGEN_STEP(backward_1_grad_weight_hit),    // 16
-    OPGEN_STEP(backward_1_grad_weight),        // 17
-    OPGEN_STEP(backward_2_grad_input),         // 18
-    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 19
-    OPGEN_STEP(backward_2_grad_weight_hit),    // 20
-    OPGEN_STEP(backward_3_grad_input),         // 21
-    OPGEN_STEP(backward_4_grad_input),         // 22
-    OPGEN_STEP(backward_5_grad_input),         // 23
+    OPGEN_STEP(forward_0_logp),                // 0
+    OPGEN_STEP(forward_0_sum_c),               // 1
+    OPGEN_STEP(forward_0_output),              // 2
+    OPGEN_STEP(forward_1_output),              // 3
+    OPGEN_STEP(forward_2_output),              // 4
+    OPGEN_STEP(forward_3_logp),                // 5
+    OPGEN_STEP(forward_3_sum_c),               // 6
+    OPGEN_STEP(forward_3_output),              // 7
+    OPGEN_STEP(forward_4_output),              // 8
+    OPGEN_STEP(forward_5_output),              // 9
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 10
+    OPGEN_STEP(backward_0_grad_input),         // 11
+    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 12
+    OPGEN_STEP(backward_0_grad_weight_hit),    // 13
+    OPGEN_STEP(backward_0_grad_weight_share),  // 14
+    OPGEN_STEP(backward_0_grad_weight),        // 15
+    OPGEN_STEP(backward_1_grad_input),         // 16
+    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 17
+    OPGEN_STEP(backward_1_grad_weight_hit),    // 18
+    OPGEN_STEP(backward_1_grad_weight),        // 19
+    OPGEN_STEP(backward_2_grad_input),         // 20
+    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 21
+    OPGEN_STEP(backward_2_grad_weight_hit),    // 22
+    OPGEN_STEP(backward_3_grad_input),         // 23
+    OPGEN_STEP(backward_4_grad_input),         // 24
+    OPGEN_STEP(backward_5_grad_input),         // 25
 };

@@ -13,8 +13,8 @@ struct embedding_forward_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> weight;
   rt::Tensor<const int64_t> input;
+  rt::Tensor<const scalar_t> weight;
   OpgenBadIndex* report;
   int64_t V_2;
   rt::Divider d_size;
@@ -32,15 +32,15 @@ template <typename scalar_t>
 int run_embedding_forward_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {2, 2, 0},   // output
-      {1, 2, -1},  // weight
       {0, 1, 0},   // input
+      {1, 2, -1},  // weight
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   embedding_forward_output_step<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.input = args.template tensor<const int64_t>(2);
+  step.input = args.template tensor<const int64_t>(1);
+  step.weight = args.template tensor<const scalar_t>(2);
   step.report = call.device_room;
   step.V_2 = call.dims[0];
   step.d_size = rt::Divider(call.dims[1]);

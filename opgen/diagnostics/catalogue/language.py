@@ -259,4 +259,25 @@ ROWS = (
         "Too many variants",
         "Every optional input and every param tested in a guard multiplies the programs; there is a limit.",
     ),
+    Code(
+        "OPG248",
+        "Shape of a scatter unknown",
+        "A scatter combines with the assignment of its name, or fills the shape that the output declares.",
+        "y[ids[n]] += x[n]",
+        "y[v < V] = 0\ny[ids[n]] += x[n]",
+    ),
+    Code(
+        "OPG249",
+        "Components leave a place out",
+        "Assignments that differ by a constant at one position together cover the dim there.",
+        "y[..., 0] = a\ny[..., 2] = b",
+        "y[..., 0] = a\ny[..., 1] = b",
+    ),
+    Code(
+        "OPG250",
+        "Bad recurrence",
+        "A recurrence reads its own names at the same place or one place back, along one index and in one direction.",
+        "h[t] = h[t - 2] + h[t - 1]",
+        "g[t] = h[t - 1]\nh[t] = g[t - 1] + h[t - 1]",
+    ),
 )

@@ -1,0 +1,79 @@
+"""Derivatives of recurrences: the statements of a derivative that belong inside the loop, and the loop they make.
+
+Backwards every step's cotangent is what comes from outside, from later steps at the same place and from any step one
+place on, which for a loop that runs the other way is one place back. So the gradient is a recurrence again, and its
+gradient too. Helpers that do not depend on the cotangents stay outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from opgen.diff.algebra import total
+from opgen.diff.contribution import Contribution, renamed_contribution
+from opgen.diff.partials import value_reads
+from opgen.diff.structure import Builder, positions, tensors_of
+from opgen.ir.program import Compute, Recurrence, Statement
+from opgen.ir.scalar import Read, Scalar
+
+
+def reached_steps(s: Recurrence, seeds: Sequence[str], varied: dict[str, None]) -> tuple[Compute, ...]:
+    """The steps that some cotangent reaches, last first."""
+    reached = dict.fromkeys(seeds)
+    for _ in s.steps:
+        for c in s.steps:
+            if c.target in reached:
+                reached.update((r.tensor, None) for r in value_reads(c.body) if r.tensor in s.targets)
+    return tuple(c for c in reversed(s.steps) if c.target in reached and c.target in varied)
+
+
+def dependent(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, None]:
+    """The named statements and those that read them, directly or not."""
+    found = dict.fromkeys(names)
+    for s in statements:
+        if any(t in found for t in tensors_of(s)):
+            found[s.target] = None
+    return found
+
+
+@dataclass
+class Group:
+    """A gradient recurrence on its way: `names` are the cotangents of the steps it has."""
+
+    builder: Builder
+    source: Recurrence
+    names: dict[str, str]
+    outside: dict[str, Read] = field(default_factory=dict)
+    inside: dict[str, list[Contribution]] = field(default_factory=dict)
+    after: dict[str, list[Compute]] = field(default_factory=dict)
+
+    @contextmanager
+    def helpers(self, step: str) -> Iterator[None]:
+        """Sort what is emitted meanwhile into what depends on the cotangents and what does not."""
+        before = self.builder.statements
+        self.builder.statements = []
+        yield
+        made, self.builder.statements = self.builder.statements, before
+        late = dependent(made, tuple(self.names.values()))
+        before.extend(s for s in made if s.target not in late)
+        self.after[step] = [s for s in made if s.target in late and isinstance(s, Compute)]
+
+    def recurrence(self, reached: Sequence[Compute]) -> Recurrence:
+        """The loop, once every contribution is known."""
+        steps: list[Compute] = []
+        for c in reached:
+            terms: list[Scalar] = [self.outside[c.target]] if c.target in self.outside else []
+            for share in self.inside.get(c.target, ()):
+                made = renamed_contribution(share, c.axes).statement
+                assert isinstance(made, Compute)
+                if made.op is None:
+                    terms.append(made.body)
+                    continue
+                name = self.builder.names.fresh(f"{self.names[c.target]}_{made.target}")
+                steps.append(replace(made, target=name))
+                terms.append(Read(name, positions(c.axes)))
+            steps.append(Compute(self.names[c.target], c.axes, total(terms)))
+            steps.extend(self.after[c.target])
+        return Recurrence(self.source.along, tuple(steps), not self.source.reverse)

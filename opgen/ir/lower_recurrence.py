@@ -1,0 +1,256 @@
+"""Recurrences: `h[..., t] = a[..., t]*h[..., t - 1] + x[..., t]`, one or several names together, up or down.
+
+While the bodies are lowered the shapes of their own names are not known yet, so these stand in with unknown sizes,
+which say nothing about how far an index runs. Reads one place back become a choice between that element and the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from opgen.diagnostics.model import Bag
+from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_scope import UNKNOWN, Known, Variation, same_extent
+from opgen.ir.lower_statement import Wanted, lower_statement
+from opgen.ir.polynomial import polynomial
+from opgen.ir.program import Axis, Compute, Kind, Recurrence, Shape, Statement, statement_reads
+from opgen.ir.scalar import (
+    BATCH,
+    ONE,
+    ZERO,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Position,
+    Read,
+    Scalar,
+    call,
+    sub,
+    transform,
+    where,
+)
+from opgen.lang.circles import Step, accesses, constant_part, step_of
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
+
+
+@dataclass(slots=True)
+class _Group:
+    """The statements of a recurrence in one variant, and what has been found out about it."""
+
+    d: Declarations
+    state: Variation
+    wanted: Callable[[Assign], Wanted]
+    bag: Bag
+    bodies: dict[str, Assign]
+    starts: dict[str, Assign]
+    step: Step
+    places: dict[str, int] = field(default_factory=dict)  # which position of a name runs along
+    begun: dict[str, Compute] = field(default_factory=dict)
+
+    def error(self, message: str, at: Assign | Access | Binder, *hints: str) -> None:
+        span = at.target.span if isinstance(at, Assign) else at.span
+        self.bag.error("OPG250", message, span, hints=hints)
+
+
+def lower_recurrence(
+    d: Declarations,
+    state: Variation,
+    names: tuple[str, ...],
+    statements: Sequence[Assign],
+    wanted: Callable[[Assign], Wanted],
+    bag: Bag,
+) -> tuple[Statement, ...]:
+    """The statements of the names of a recurrence; all of these are known to `state` afterwards."""
+    for n in names:
+        span = next(s.target.name_span for s in statements if s.target.name == n)
+        state.later.setdefault(n, span)
+    group = _group(d, state, names, statements, wanted, bag)
+    made = None if group is None else _lowered(group)
+    for n in names:
+        span = state.later.pop(n)
+        known = Known(n, None, Kind.FLOAT, span) if made is None else state.tensors[n]
+        state.tensors[n] = replace(known, running=False)
+    return made or ()
+
+
+def _group(
+    d: Declarations,
+    state: Variation,
+    names: tuple[str, ...],
+    statements: Sequence[Assign],
+    wanted: Callable[[Assign], Wanted],
+    bag: Bag,
+) -> _Group | None:
+    bodies: dict[str, Assign] = {}
+    starts: dict[str, Assign] = {}
+    for s in statements:
+        kind = starts if constant_part(s) is not None else bodies
+        if s.op != "=" or s.target.name in kind:
+            bag.error("OPG250", f"`{s.target.name}` is a recurrence and gets another statement", s.target.span)
+            return None
+        kind[s.target.name] = s
+    for n in names:
+        if n not in bodies:
+            bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n].target.span)
+            return None
+    steps = [(a, i) for a in accesses(bodies.values(), names) for i in a.items]
+    step = next(found for _, i in steps if (found := step_of(i)) is not None)
+    group = _Group(d, state, wanted, bag, bodies, starts, step)
+    return group if _placed(group) and _checked(group) else None
+
+
+def _placed(g: _Group) -> bool:
+    """Find the position of every target that runs along."""
+    for n, s in g.bodies.items():
+        items = s.target.items or ()
+        found = [k for k, i in enumerate(items) if isinstance(i, Binder) and i.name == g.step.index]
+        if len(found) != 1:
+            hint = f"every name of a recurrence has the index `{g.step.index}` on the left"
+            g.error(f"`{n}` does not run along `{g.step.index}`", s, hint)
+            return False
+        g.places[n] = found[0]
+    for n, s in g.starts.items():
+        items = s.target.items or ()
+        place = g.places[n]
+        if len(items) != len(g.bodies[n].target.items or ()) or isinstance(items[place], Dots):
+            g.error(f"the start of `{n}` has other positions than `{g.bodies[n].target.span.text}`", s)
+            return False
+        item = items[place]
+        wrong = isinstance(item, Binder) and not item.name[:1].isupper()
+        if wrong or (g.step.offset < 0) != (item.span.text.replace(" ", "") == "-1"):
+            hint = "upwards the start is at `-1`, downwards at the extent"
+            g.error(f"the start of `{n}` stands at the wrong place", s, hint)
+            return False
+    return True
+
+
+def _checked(g: _Group) -> bool:
+    """Whether the names read one another at the same place or one place back only."""
+    seen: list[str] = []
+    good = True
+    for n, s in g.bodies.items():
+        for a in accesses((s,), tuple(g.bodies)):
+            place = g.places[a.name]
+            item = a.items[place] if place < len(a.items) else None
+            if item is not None and step_of(item) == g.step:
+                continue
+            if isinstance(item, Name) and item.name == g.step.index:
+                if a.name in seen:
+                    continue
+                hints = ("order the statements so that each reads earlier ones, or read one place back",)
+                g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
+            else:
+                sign = "-" if g.step.offset < 0 else "+"
+                where_ = f"`{g.step.index}` and `{g.step.index} {sign} 1`"
+                g.error(f"a recurrence reads its own names at {where_} only", a, "name what is further back as well")
+            good = False
+        seen.append(n)
+    return good
+
+
+# --- lowering --------------------------------------------------------------------------------------------------------
+
+
+def _lowered(g: _Group) -> tuple[Statement, ...] | None:
+    before: list[Statement] = []
+    for n, s in g.starts.items():
+        items, place = s.target.items or (), g.places[n]
+        plain = replace(s, target=replace(s.target, items=items[:place] + items[place + 1 :]))
+        made = lower_statement(g.d, g.state, plain, _without(g.wanted(s), place), g.bag)
+        if not made:
+            return None
+        g.begun[n] = replace(made[-1], target=g.state.fresh(f"{n}_start"))
+        before += [*made[:-1], g.begun[n]]
+    later = {n: g.state.later.pop(n) for n in g.bodies}
+    for n, s in g.bodies.items():
+        g.state.tensors[n] = Known(n, _provisional(g, s), g.wanted(s).kind or Kind.FLOAT, later[n], running=True)
+    steps: list[Compute] = []
+    failed = False
+    for n, s in g.bodies.items():
+        found = lower_statement(g.d, g.state, s, g.wanted(s), g.bag)
+        failed = failed or not found
+        steps.extend(found)
+        if found:
+            known = g.state.tensors[n]
+            g.state.tensors[n] = replace(known, shape=found[-1].shape, kind=found[-1].kind)
+    g.state.later.update(later)
+    return None if failed else _assembled(g, before, steps)
+
+
+def _without(w: Wanted, place: int) -> Wanted:
+    return w if w.shape is None else replace(w, shape=w.shape[:place] + w.shape[place + 1 :])
+
+
+def _provisional(g: _Group, s: Assign) -> Shape:
+    declared = g.wanted(s).shape
+    items = s.target.items or ()
+    if declared is not None and len(declared) == len(items):
+        return declared
+    return tuple(BATCH if isinstance(i, Dots) else Dim(UNKNOWN) for i in items)
+
+
+def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tuple[Statement, ...] | None:
+    """The loop, and before it what does not depend on it."""
+    inside = dict.fromkeys(g.bodies)
+    chosen: list[Compute] = []
+    for c in steps:
+        if c.target in inside or any(r.tensor in inside for r in statement_reads(c)):
+            inside[c.target] = None
+            chosen.append(c)
+        else:
+            before.append(c)
+    along = next(a for a in chosen[-1].axes if isinstance(a, Axis) and a.name == g.step.index)
+    done: list[Compute] = []
+    for c in chosen:
+        s = g.bodies.get(c.target, next(iter(g.bodies.values())))
+        own = next((a for a in c.axes if isinstance(a, Axis) and a.name == along.name), None)
+        if own is None or own in c.over:
+            hint = "name the recurrence, and reduce it afterwards"
+            g.error(f"this reduces a recurrence over `{along.name}`", s, hint)
+            return None
+        if not same_extent(own.extent, along.extent, g.state.dims):
+            g.error(f"`{along.name}` has another extent here", s)
+            return None
+        axes = tuple(along if a == own else a for a in c.axes)
+        body = _with_starts(g, c.body, along)
+        if body is None:
+            g.error(f"a recurrence reads its own names at `{along.name}` or one place back only", s)
+            return None
+        done.append(replace(c, axes=axes, body=body))
+    span = next(iter(g.bodies.values())).span
+    return (*before, Recurrence(along, tuple(done), g.step.offset > 0, span))
+
+
+def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:
+    """The body with reads one place back guarded; None where a name is read anywhere else."""
+    t = Index(along.name)
+    first = ZERO if g.step.offset < 0 else sub(along.extent, ONE)
+    bad = False
+
+    def step(e: Scalar) -> Scalar:
+        nonlocal bad
+        if not isinstance(e, Read) or e.tensor not in g.bodies:
+            return e
+        place = e.at[g.places[e.tensor]]
+        assert not isinstance(place, Batch)
+        away = (polynomial(place) - polynomial(t)).constant
+        if away == g.step.offset:
+            return where(call("eq", t, first), _start(g, e), e)
+        bad = bad or away != 0
+        return e
+
+    result = transform(body, step)
+    return None if bad else result
+
+
+def _start(g: _Group, e: Read) -> Scalar:
+    begun = g.begun.get(e.tensor)
+    if begun is None:
+        return ZERO
+    if begun.op is None and isinstance(begun.body, Lit):
+        return begun.body
+    place = g.places[e.tensor]
+    rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]
+    return Read(begun.target, rest)

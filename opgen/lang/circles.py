@@ -1,0 +1,77 @@
+"""Names whose statements read one another in a circle: the candidates for recurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
+from opgen.lang.walk import nodes, statement_names
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A position one place from an index: `t - 1` or `t + 1`."""
+
+    index: str
+    offset: int
+
+
+def step_of(e: Expr | Dots) -> Step | None:
+    """What a position says if it is an index plus or minus one."""
+    match e:
+        case Sum(terms=(("+", Name(name=name)), (sign, Number(value=1)))):
+            return Step(name, 1 if sign == "+" else -1)
+        case Sum(terms=(("+", Number(value=1)), ("+", Name(name=name)))):
+            return Step(name, 1)
+        case Sum(terms=(("+", Unary(op="-", operand=Number(value=1))), ("+", Name(name=name)))):
+            return Step(name, -1)
+        case _:
+            return None
+
+
+def constant_part(s: Assign) -> str | None:
+    """The position of a target that is no index: the number of a component, or the start of a recurrence."""
+    if s.op != "=":
+        return None
+    for item in s.target.items or ():
+        if isinstance(item, Binder):
+            if item.name[:1].isupper() and item.extent is None:
+                return item.name
+        elif not isinstance(item, Dots):
+            return item.span.text
+    return None
+
+
+def accesses(statements: Iterable[Assign], names: Sequence[str]) -> Iterator[Access]:
+    """Every access of the names in the right sides."""
+    for s in statements:
+        for n in nodes(s.value):
+            if isinstance(n, Access) and n.name in names:
+                yield n
+
+
+def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
+    """Groups of names that read one another, with at least one read one place away."""
+    graph: dict[str, dict[str, None]] = {}
+    for s in statements:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    reach = {name: _reachable(graph, name) for name in graph}
+    found: dict[tuple[str, ...], None] = {}
+    for name in graph:
+        group = tuple(n for n in graph if n in reach[name] and name in reach[n])
+        own = [s for s in statements if s.target.name in group]
+        if name in group and any(step_of(i) for a in accesses(own, group) for i in a.items):
+            found[group] = None
+    return tuple(found)
+
+
+def _reachable(graph: dict[str, dict[str, None]], name: str) -> dict[str, None]:
+    found: dict[str, None] = {}
+    stack = list(graph.get(name, ()))
+    while stack:
+        current = stack.pop()
+        if current not in found:
+            found[current] = None
+            stack.extend(graph.get(current, ()))
+    return found

@@ -1,0 +1,78 @@
+"""Runs the CPU kernels of a program without torch: compiled alone, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from opgen.emit.cpp_kernels import StepTable
+from opgen.emit.cpp_layout import table_lines
+from opgen.emit.cuda_code import contraction
+from opgen.emit.templates import fill, root
+from opgen.ir.program import Program
+from opgen.native import emulate
+from opgen.plan.build import build
+from opgen.plan.model import Contract
+
+_RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+_PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
+_FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-DOPGEN_ISA=baseline")
+
+
+class _Host(ctypes.Structure):
+    _fields_ = (("parallel", _PARALLEL), ("bad", emulate._BadIndex))
+
+
+@_PARALLEL
+def _in_halves(count: int, grain: int, body: object, data: int) -> None:
+    body(0, count // 2, data)  # type: ignore[operator]
+    body(count // 2, count, data)  # type: ignore[operator]
+
+
+class Compiled(emulate.Emulated):
+    """One program as CPU kernels."""
+
+    def __init__(self, program: Program, folder: Path) -> None:
+        planned = build(program)
+        steps = tuple(contraction(planned, s) if isinstance(s, Contract) else s for s in planned.steps)
+        self.plan = replace(planned, steps=steps)
+        table = StepTable("op")
+        self.numbers = table.add(self.plan, "run")
+        text = fill(
+            "op_kernels.cpp.j2",
+            op="op",
+            kernels=tuple(k.lines for k in table.kernels),
+            steps=tuple(table_lines([k.name for k in table.kernels])),
+        )
+        source = folder / "op_kernels.cpp"
+        source.write_text(text)
+        made = folder / "op.so"
+        found = emulate.compiler()
+        assert found is not None
+        line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+        self.library = ctypes.CDLL(str(made))
+
+    def _call(self, memory: Mapping[str, emulate.Memory], sizes: emulate._Sizes, dtype: str, processors: int) -> None:
+        missing = emulate._Tensor()
+        tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
+        reals, ints = sizes.numbers()
+        batch, dims = sizes.batch, [sizes.dims[d.name] for d in self.plan.dims]
+        call = emulate._Call(
+            (emulate._Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
+            (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
+            (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
+        )  # fmt: skip
+        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, "op_steps_baseline")
+        host = _Host(_in_halves, emulate._BadIndex(-1))
+        for k in self.numbers:
+            status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(
+                ctypes.addressof(call), ctypes.addressof(host)
+            )
+            if status == emulate.BAD_INDEX:
+                raise IndexError(f"index {host.bad.index} of {self.plan.buffers[host.bad.tensor].name}")
+            assert status == 0, status

@@ -9,13 +9,13 @@ import pytest
 
 from opgen.cli import run
 
-GOOD = "op: twice_scaled\nsummary: Scaling.\ninputs: {x: {shape: [..., K]}, w: {shape: [K]}}\nforward: y = 2*x*w\n"
+GOOD = "op: twice_scaled\nsummary: Scaling.\ninputs: {x: {shape: [..., K]}, w: {shape: [K]}}\nforward: y = x*w\n"
 
 
 @pytest.fixture
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "specs").mkdir()
-    (tmp_path / "specs/good.yaml").write_text(GOOD.replace("y = 2*x*w", '"y[..., k] = 2*x[..., k]*w[k]"'))
+    (tmp_path / "specs/good.yaml").write_text(GOOD.replace("y = x*w", '"y[..., k] = x[..., k]*w[k]"'))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -33,7 +33,7 @@ def opgen(specs: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tupl
 def test_an_entry_has_formula_derivative_and_saved(specs: Path, opgen: Callable[..., tuple[int, str, str]]) -> None:
     assert opgen()[0] == 0
     page = (specs / "docs/page.md").read_text()
-    assert "y[..., k] = 2*x[..., k]*w[k]" in page
+    assert "y[..., k] = x[..., k]*w[k]" in page
     assert "grad_w[k < K] = sum[...](" in page
     assert "saved for backward: `x[..., K]`, `w[K]`" in page
 

@@ -21,8 +21,9 @@ from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Sc
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
+_CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 _SIZES = (3, 4, 2, 5)
-_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0))
+_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,10 @@ class SampleCase:
 
 
 def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
-    """A case for every variant, and one with params away from their defaults where there are any."""
+    """A case for every variant, and one with params away from their defaults where there are any.
+
+    A variant that has no value for any of the inputs that are tried has none: its spec says too little of its domain.
+    """
     stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
     cases = []
     for variant, backward in zip(operator.variants, backwards, strict=True):
@@ -73,9 +77,9 @@ def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program |
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
         first = operator.variants[0]
         moved = _Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True)
-        if all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
+        if moved is not None and all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
             cases.append(moved)
-    return tuple(cases)
+    return tuple(c for c in cases if c is not None)
 
 
 class _Chooser:
@@ -87,6 +91,7 @@ class _Chooser:
         self.sizes = self._dim_sizes()
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = (2,) if named else (2, 3)
+        self.least = 0  # of integers whose domain says nothing
 
     def _dim_sizes(self) -> dict[str, int]:
         chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()}
@@ -97,22 +102,36 @@ class _Chooser:
                     chosen[s.name] = next(sizes)
         return chosen
 
-    def case(self, *, moved: bool) -> SampleCase:
+    def case(self, *, moved: bool) -> SampleCase | None:
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
         self._make_room(values)
-        for low, high in _RANGES:
-            inputs = self._inputs(values, low, high)
-            arrays = {s.name: s.array() for s in inputs.values() if s is not None}
-            results = run(self.program, arrays, values)
-            if all(_finite(r) for r in results.values()):
-                break
+        results: Mapping[str, Array] | None = None
+        for self.least, (low, high) in itertools.product((0, 1), _RANGES):
+            tried = self._inputs(values, low, high)
+            found = self._results(tried, values)
+            if found is not None:
+                inputs, results = tried, found
+                if all(_finite(r) for r in results.values()):
+                    break
+        if results is None:
+            return None
+        arrays = {s.name: s.array() for s in inputs.values() if s is not None}
         expected = tuple(results[o.name] for o in self.program.outputs)
         gradients = self._gradients(arrays, values, expected)
         name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
+
+    def _results(
+        self, inputs: Mapping[str, InputSample | None], values: Mapping[str, object]
+    ) -> Mapping[str, Array] | None:
+        """The values for these inputs; None where there are none: a position out of range, a division by zero."""
+        try:
+            return run(self.program, {s.name: s.array() for s in inputs.values() if s is not None}, values)
+        except (IndexError, ZeroDivisionError):
+            return None
 
     def _make_room(self, values: Mapping[str, object]) -> None:
         """Enlarge sizes until derived dims are more than one element."""
@@ -179,7 +198,7 @@ class _Chooser:
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
-            lowest = 0 if lowest == -math.inf else lowest
+            lowest = self.least if lowest == -math.inf else lowest
             highest = self._index_range(t.name, values) if highest == math.inf else highest
         elif domain:
             width = highest - lowest
@@ -237,7 +256,7 @@ class _Chooser:
             case Lit(value):
                 return float(value)
             case Const(name):
-                return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
+                return _CONSTANTS[name]
             case Dim(name) | Param(name) if name in self.sizes:
                 return float(self.sizes[name])
             case Dim(name):
@@ -261,12 +280,22 @@ def default_value(a: Argument) -> object:
             return float(a.default)
         case tuple():
             return [float(v) if isinstance(v, Fraction) else v for v in a.default]
-        case Const("inf"):
-            return math.inf
-        case Apply("neg", (Const("inf"),)):
-            return -math.inf
+        case Apply() | Const() | Lit():
+            return _constant(a.default)
         case _:
             return a.default
+
+
+def _constant(e: Scalar) -> float:
+    """The value of an expression of literals."""
+    match e:
+        case Lit(value):
+            return value if isinstance(value, int) else float(value)
+        case Const(name):
+            return _CONSTANTS[name]
+        case Apply(fn, args):
+            return float(SCALARS[fn](*map(_constant, args)))
+    raise ValueError(f"no constant: {e}")
 
 
 def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:

@@ -93,7 +93,6 @@ class Refused:
         found = [(d.code, d.span.text if d.span else "") for d in errors]
         assert (self.code, self.marked) in found, found
         assert operator is None or bag.has_errors
-        assert all(d.hints or d.notes or d.label for d in errors), "says nothing that helps"
 
 
 def works(*cases: Works) -> pytest.MarkDecorator:

@@ -58,7 +58,7 @@ from .sections import Build, Refused, Works, ints, randn, refused, works
     ),
     Works(
         "param_default_of_dims",
-        'op: a\ninputs: {x: {shape: [..., K]}}\nparams: {s: {type: float, default: 1/sqrt(K)}}\n'
+        "op: a\ninputs: {x: {shape: [..., K]}}\nparams: {s: {type: float, default: 1/sqrt(K)}}\n"
         'forward: "y[..., k] = s*x[..., k]"\n',
         lambda x: x / 2,
         (randn(3, 4),),
@@ -79,7 +79,7 @@ from .sections import Build, Refused, Works, ints, randn, refused, works
     ),
     Works(
         "param_choices",
-        'op: a\ninputs: [x]\nparams: {how: {choices: [up, down], default: up}}\n'
+        "op: a\ninputs: [x]\nparams: {how: {choices: [up, down], default: up}}\n"
         'forward: |\n  y = 2*x if how == "up"\n  y = x/2 if how == "down"\n',
         lambda x: x / 2,
         (randn(3),),
@@ -110,7 +110,7 @@ from .sections import Build, Refused, Works, ints, randn, refused, works
     ),
     Works(
         "functions_see_params_and_dims",
-        'op: a\ninputs: {x: {shape: [..., K]}}\nparams: {s: {type: float, default: 2.0}}\n'
+        "op: a\ninputs: {x: {shape: [..., K]}}\nparams: {s: {type: float, default: 2.0}}\n"
         'functions: {f(v): v*s/K, "g(u, v)": f(u)*v}\nforward: "y[..., k] = g(x[..., k], 3)"\n',
         lambda x: x * 2 / 4 * 3,
         (randn(2, 4),),
@@ -232,8 +232,12 @@ def test_module(build_operator: Build) -> None:
     Refused("domain_of_another_name", "op: a\ninputs: {x: {domain: z > 0}}\nforward: y = x\n", "OPG233", "z > 0"),
     Refused("function_without_brackets", "op: a\ninputs: [x]\nfunctions: {f x: x}\nforward: y = x\n", "OPG234", "f x"),
     Refused("output_never_assigned", "op: a\ninputs: [x]\noutputs: [z]\nforward: y = x\n", "OPG218", "z"),
-    Refused("missing_param_read", "op: a\ninputs: [x]\nparams: {p: {type: float, default: null}}\nforward: y = p*x\n",
-            "OPG230", "p"),
+    Refused(
+        "missing_param_read",
+        "op: a\ninputs: [x]\nparams: {p: {type: float, default: null}}\nforward: y = p*x\n",
+        "OPG230",
+        "p",
+    ),
 )
 def test_fields_refused(case: Refused) -> None:
     case.check()

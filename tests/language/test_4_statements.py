@@ -42,11 +42,15 @@ def scattered(how: str) -> Any:
     return expected
 
 
-SCATTER = "op: a\ninputs: {{x: {{shape: [E]}}, i: {{shape: [E], dtype: int, domain: 0 <= i < N}}, b: {{shape: [N]}}}}\n" \
+SCATTER = (
+    "op: a\ninputs: {{x: {{shape: [E]}}, i: {{shape: [E], dtype: int, domain: 0 <= i < N}}, b: {{shape: [N]}}}}\n"
     "forward: |\n  y[n] = b[n]\n  y[i[e]] {} x[e]\n"
-IDENTITY = "op: a\ninputs: {{x: {{shape: [E]}}, i: {{shape: [E], dtype: int, domain: 0 <= i < 4}}}}\n" \
+)
+IDENTITY = (
+    "op: a\ninputs: {{x: {{shape: [E]}}, i: {{shape: [E], dtype: int, domain: 0 <= i < 4}}}}\n"
     "outputs: {{y: {{shape: [4]}}}}\nforward: y[i[e]] {} x[e]\n"
-X, I, B = randn(6), ints(0, 2, 2, 1, 0, 2), randn(4, seed=1)
+)
+X, PLACES, B = randn(6), ints(0, 2, 2, 1, 0, 2), randn(4, seed=1)
 GUARDED = """
 op: a
 inputs: [x]
@@ -90,18 +94,21 @@ forward: |
         (randn(2, 3),),
         {"reduction": "none"},
     ),
-    Works("scatter_sum_onto_a_base", SCATTER.format("+="), scattered("sum"), (X, I, B)),
-    Works("scatter_prod_onto_a_base", SCATTER.format("*="), scattered("prod"), (X, I, B)),
-    Works("scatter_max_onto_a_base", SCATTER.format("max="), scattered("amax"), (X, I, B)),
-    Works("scatter_min_onto_a_base", SCATTER.format("min="), scattered("amin"), (X, I, B)),
+    Works("scatter_sum_onto_a_base", SCATTER.format("+="), scattered("sum"), (X, PLACES, B)),
+    Works("scatter_prod_onto_a_base", SCATTER.format("*="), scattered("prod"), (X, PLACES, B)),
+    Works("scatter_max_onto_a_base", SCATTER.format("max="), scattered("amax"), (X, PLACES, B)),
+    Works("scatter_min_onto_a_base", SCATTER.format("min="), scattered("amin"), (X, PLACES, B)),
     Works(
-        "scatter_sum_onto_nothing", IDENTITY.format("+="), lambda x, i: torch.zeros(4).double().index_add(0, i, x), (X, I)
+        "scatter_sum_onto_nothing",
+        IDENTITY.format("+="),
+        lambda x, i: torch.zeros(4).double().index_add(0, i, x),
+        (X, PLACES),
     ),
     Works(
         "scatter_prod_onto_nothing",
         IDENTITY.format("*="),
         lambda x, i: torch.ones(4).double().scatter_reduce(0, i, x, "prod"),
-        (X, I),
+        (X, PLACES),
     ),
     Works(
         "scatter_max_onto_nothing",
@@ -126,7 +133,7 @@ forward: |
         "op: a\ninputs: {x: {shape: [E, D]}, i: {shape: [E], dtype: int, domain: 0 <= i < 4}}\n"
         "outputs: {y: {shape: [4, D]}}\nforward: |\n  y[i[e], d] += x[e, d]\n",
         lambda x, i: torch.zeros(4, 2).double().index_add(0, i, x),
-        (randn(6, 2), I),
+        (randn(6, 2), PLACES),
     ),
     Works(
         "several_scatters",
@@ -190,7 +197,7 @@ def test_statements(build_operator: Build, case: Works) -> None:
 def test_a_scattered_position_out_of_range_is_an_error(build_operator: Build) -> None:
     text = SCATTER.format("+=").replace(", domain: 0 <= i < N", "").replace("op: a", "op: into")
     op = build_operator(text).into
-    with pytest.raises((RuntimeError, IndexError), match="out of (range|bounds)"):
+    with pytest.raises((RuntimeError, IndexError), match=r"out of (range|bounds)"):
         op(torch.ones(2), torch.tensor([0, 4]), torch.zeros(4))
 
 
@@ -212,7 +219,7 @@ def test_a_scattered_position_out_of_range_is_an_error(build_operator: Build) ->
     Refused("guard_over_a_tensor", "op: a\ninputs: [x]\nforward: y = x if x > 0\n", "OPG222", "x > 0"),
     Refused(
         "string_outside_a_guard",
-        "op: a\ninputs: [x]\nparams: {how: {choices: [b, c], default: b}}\nforward: y = where(how == \"b\", x, 0)\n",
+        'op: a\ninputs: [x]\nparams: {how: {choices: [b, c], default: b}}\nforward: y = where(how == "b", x, 0)\n',
         "OPG231",
         '"b"',
     ),

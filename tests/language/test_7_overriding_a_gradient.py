@@ -46,7 +46,9 @@ def test_a_gradient_of_the_batch_shape_is_summed_to_its_input(build_operator: Bu
 
 
 def test_the_cotangent_of_an_unused_output_is_zero(build_operator: Build) -> None:
-    spec = "op: two\ninputs: [x]\noutputs: [y, z]\nforward: |\n  y = x\n  z = x\nbackward: grad_x = grad_y + 10*grad_z\n"
+    spec = (
+        "op: two\ninputs: [x]\noutputs: [y, z]\nforward: |\n  y = x\n  z = x\nbackward: grad_x = grad_y + 10*grad_z\n"
+    )
     x = randn(3).requires_grad_()
     (grad,) = torch.autograd.grad(build_operator(spec).two(x)[0].sum(), x)
     assert torch.equal(grad, torch.ones(3).double())
@@ -61,7 +63,9 @@ def test_the_stated_gradient_is_differentiated_again(build_operator: Build) -> N
 
 
 @refused(
-    Refused("gradient_of_no_input", "op: a\ninputs: [x]\nforward: y = x\nbackward: grad_z = grad_y\n", "OPG228", "grad_z"),
+    Refused(
+        "gradient_of_no_input", "op: a\ninputs: [x]\nforward: y = x\nbackward: grad_z = grad_y\n", "OPG228", "grad_z"
+    ),
     Refused("states_nothing", "op: a\ninputs: [x]\nforward: y = x\nbackward: g = grad_y\n", "OPG228", "g"),
     Refused("unknown_cotangent", "op: a\ninputs: [x]\nforward: y = x\nbackward: grad_x = grad_q\n", "OPG205", "grad_q"),
 )

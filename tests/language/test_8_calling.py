@@ -60,14 +60,18 @@ def test_float_inputs_are_promoted(
 
 
 def test_results_without_float_inputs_have_the_default_dtype(build_operator: Build) -> None:
-    spec = "op: counts\ninputs: {n: {dtype: int}}\noutputs: [r, c, i]\nforward: |\n  r = n/2\n  c = n > 1\n  i = n + 1\n"
+    spec = (
+        "op: counts\ninputs: {n: {dtype: int}}\noutputs: [r, c, i]\nforward: |\n  r = n/2\n  c = n > 1\n  i = n + 1\n"
+    )
     r, c, i = build_operator(spec).counts(torch.tensor([1, 2], dtype=torch.int32))
     assert (r.dtype, c.dtype, i.dtype) == (torch.get_default_dtype(), torch.bool, torch.int64)
 
 
 def test_argmax_is_int64_and_a_condition_bool(build_operator: Build) -> None:
-    spec = "op: best\ninputs: {x: {shape: [..., K]}}\noutputs: [i, p]\nforward: |\n" \
+    spec = (
+        "op: best\ninputs: {x: {shape: [..., K]}}\noutputs: [i, p]\nforward: |\n"
         "  i[...] = argmax[k](x[..., k])\n  p[..., k] = x[..., k] > 0\n"
+    )
     i, p = build_operator(spec).best(torch.randn(2, 3))
     assert (i.dtype, p.dtype) == (torch.int64, torch.bool)
 

@@ -13,10 +13,14 @@ from .sections import Build, Refused, randn, refused
 
 
 @refused(
-    Refused("code_in_a_formula", "op: a\ninputs: [x]\nforward: y = __import__('os').system('true')\n", "OPG201", ".system"),
+    Refused(
+        "code_in_a_formula", "op: a\ninputs: [x]\nforward: y = __import__('os').system('true')\n", "OPG201", ".system"
+    ),
     Refused("attribute", "op: a\ninputs: [x]\nforward: y = x.data\n", "OPG201", ".data"),
     Refused("op_leads_out_of_the_folder", "op: ../a\ninputs: [x]\nforward: y = x\n", "OPG113", "../a"),
-    Refused("tag", "op: !!python/name:os.system ''\ninputs: [x]\nforward: y = x\n", "OPG104", "!!python/name:os.system"),
+    Refused(
+        "tag", "op: !!python/name:os.system ''\ninputs: [x]\nforward: y = x\n", "OPG104", "!!python/name:os.system"
+    ),
     Refused("random_numbers", "op: a\ninputs: [x]\nforward: y = rand(x)\n", "OPG226", "rand(x)"),
     Refused("shape_of_data", "op: a\ninputs: {n: {dtype: int, shape: []}}\nforward: y[i < n] = i\n", "OPG226", "n"),
     Refused("second_batch", "op: a\ninputs: {x: {shape: [..., K, ...]}}\nforward: y = 1\n", "OPG215", "..."),
@@ -67,7 +71,9 @@ def test_no_is_a_choice_and_not_a_bool(build_operator: Build) -> None:
 
 
 def test_the_gradient_of_the_gradient_of_the_gradient(build_operator: Build) -> None:
-    op = build_operator("op: quartic\ninputs: {x: {shape: [..., K]}}\nforward: |\n  y[...] = sum[k](x[..., k]**4)\n").quartic
+    op = build_operator(
+        "op: quartic\ninputs: {x: {shape: [..., K]}}\nforward: |\n  y[...] = sum[k](x[..., k]**4)\n"
+    ).quartic
     x = randn(2, 3).requires_grad_()
     value, factors = op(x).sum(), (lambda t: 4 * t**3, lambda t: 12 * t**2, lambda t: 24 * t)
     for expected in factors:

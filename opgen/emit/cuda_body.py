@@ -251,11 +251,9 @@ def is_flat(nest: Nest) -> bool:
     def fits(e: Scalar) -> bool:
         if isinstance(e, Read) and e.at:
             return e.at == here and e.fill is None
-        return not isinstance(e, Index)
+        return not isinstance(e, Index) and all(map(fits, children(e)))
 
-    inside = {id(p) for e in _values(nest) for r in walk(e) if isinstance(r, Read) and r.at == here for p in r.at}
-    nodes = (n for e in _values(nest) for n in walk(e) if id(n) not in inside)
-    return bool(here) and all(map(fits, nodes)) and all(s.at == here for p in nest.passes for s in p.stores)
+    return bool(here) and all(map(fits, _values(nest))) and all(s.at == here for p in nest.passes for s in p.stores)
 
 
 def map_lines(scope: Scope, nest: Nest) -> list[str]:

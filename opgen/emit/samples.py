@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.ir.formula import scalar
@@ -18,6 +18,7 @@ from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
 from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
+from opgen.spec.formula import Formula
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
@@ -60,13 +61,23 @@ class SampleCase:
     variant: Variant
     inputs: tuple[tuple[str, InputSample | None], ...]
     params: tuple[tuple[str, object], ...]
-    expected: tuple[Array, ...]
+    expected: tuple[Array, ...]  # none where a function of another library takes part whose value is not known
     gradients: tuple[Array, ...]
+
+
+def states_gradients(spec: OpSpec) -> bool:
+    """Does the spec state a gradient that need not be that of a formula, so that finite differences say nothing?"""
+    return isinstance(spec.backward, Formula) or any(f.derivatives and f.value is not None for f in spec.functions)
+
+
+def is_known(p: Program) -> bool:
+    """Do formulas alone lead to the values?"""
+    return bool(p.statements) and all(f.value is not None for f in p.functions)
 
 
 def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
     """A case for every variant, and one with params away from their defaults where there are any."""
-    stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+    stated = states_gradients(spec)
     cases = []
     for variant, backward in zip(operator.variants, backwards, strict=True):
         cases.append(_Chooser(spec, operator, variant, backward if stated else None).case(moved=False))
@@ -83,7 +94,7 @@ class _Chooser:
 
     def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
         self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
-        self.program = variant.program
+        self.program = _stand_in(variant.program)
         self.sizes = self._dim_sizes()
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = (2,) if named else (2, 3)
@@ -108,8 +119,11 @@ class _Chooser:
             results = run(self.program, arrays, values)
             if all(_finite(r) for r in results.values()):
                 break
-        expected = tuple(results[o.name] for o in self.program.outputs)
-        gradients = self._gradients(arrays, values, expected)
+        expected: tuple[Array, ...] = ()
+        gradients: tuple[Array, ...] = ()
+        if is_known(self.variant.program):
+            expected = tuple(results[o.name] for o in self.program.outputs)
+            gradients = self._gradients(arrays, values, expected)
         name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
@@ -252,6 +266,12 @@ class _Chooser:
                 whole = [self._number(a, values) for a in args]
                 return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))
         raise ValueError(f"no number for {e}")
+
+
+def _stand_in(p: Program) -> Program:
+    """The program to find samples with: where a value is not known, another one takes its place."""
+    functions = tuple(f if f.value is not None else replace(f, value=Param(f.params[0])) for f in p.functions)
+    return replace(p, functions=functions, outputs=p.outputs if p.statements else ())
 
 
 def default_value(a: Argument) -> object:

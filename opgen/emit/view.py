@@ -249,13 +249,17 @@ def _returned(count: int, *, maybe: bool) -> str:
 
 
 def formula_text(spec: OpSpec) -> tuple[str, ...]:
+    """The forward block of a spec for a docstring."""
+    return tuple(map(in_docstring, formula_lines(spec)))
+
+
+def formula_lines(spec: OpSpec) -> tuple[str, ...]:
     """The forward block of a spec, as its author wrote it; of a callable, the call."""
     if isinstance(spec.forward, Callee):
         results = ", ".join(str(o.name) for o in spec.outputs or ())
         arguments = [*(str(i.name) for i in spec.inputs), *(f"{p.name}={p.name}" for p in spec.params)]
         return (f"{results} = {spec.forward.path}({', '.join(arguments)})",)
-    lines = [line.rstrip() for line in str(spec.forward).strip("\n").split("\n")]
-    return tuple(in_docstring(line) for line in lines)
+    return tuple(line.rstrip() for line in str(spec.forward).strip("\n").split("\n"))
 
 
 def shape_of(s: Surface, name: str) -> str:

@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opgen.emit.samples import InputSample, SampleCase, is_known, sample_cases, states_gradients
+from opgen.emit.sample_values import is_known, states_gradients
+from opgen.emit.samples import InputSample, SampleCase, sample_cases
 from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
 from opgen.ir.program import Kind, Operator, Program
@@ -117,6 +118,8 @@ def _attributes(
         lines += [f"elsewhere = {_tuple([f'function.{torch_function_name(f.name)}' for f in found])}"]
     if any(f.spelling(*BACK_ENDS) is None for f in found):
         lines += ["native_only = True"]
+    if spec.tests.tolerances:
+        lines += [f"tolerances = {{{', '.join(f'{quoted(d)}: {t!r}' for d, t in spec.tests.tolerances.items())}}}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if spec.once_differentiable:

@@ -270,7 +270,7 @@ class _Chooser:
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
-            lowest = 0 if lowest == -math.inf else lowest
+            lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
             highest = self._index_range(t.name, values) if highest == math.inf else highest
         elif domain:
             width = highest - lowest

@@ -117,11 +117,11 @@ def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:
-    """What the backward op takes beside cotangents: all that first and second order read, in order."""
+    """What the backward op takes beside cotangents: all that first and second order read or test, in order."""
     if not s.active:
         return ()
     read = {t.name for _, p in s.programs("backward") for t in p.inputs}
-    for f in second_order(s):
+    for f in (formula_view(s, "backward", ""), *second_order(s)):
         read |= set(f.arguments) if f is not None else set()
     return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
 

@@ -294,3 +294,10 @@ FUNCTIONS: dict[str, ScalarFunction] = {
     for rows in (_ARITHMETIC, _POWERS, _TRIGONOMETRY, _ACTIVATIONS, _SPECIAL, _ROUNDING, _CHOICES)
     for row in rows
 }
+
+_OF_A_SPEC = ScalarFunction("", (), None, doc="a function of a spec, whose value is a float")
+
+
+def row(name: str) -> ScalarFunction:
+    """The row of a function; functions of a spec have none of their own and share one."""
+    return FUNCTIONS.get(name, _OF_A_SPEC)

@@ -80,9 +80,9 @@ def both(c: Case, at: Sequence[tuple[float, ...]]) -> list[tuple[str, tuple[floa
         theirs = slope(y, leaf)
         if theirs is None:
             continue  # torch has no derivative by this one
-        mine = torch.zeros_like(leaf) if mine is None else mine.expand(leaf.shape)
-        same = torch.isclose(mine, theirs, rtol=1e-9, atol=1e-12, equal_nan=True)
-        found += [(name, at[k], float(mine[k]), float(theirs[k])) for k in (~same).nonzero().flatten().tolist()]
+        own = torch.zeros_like(leaf) if mine is None else mine.expand(leaf.shape)
+        same = torch.isclose(own, theirs, rtol=1e-9, atol=1e-12, equal_nan=True)
+        found += [(name, at[k], float(own[k]), float(theirs[k])) for k in (~same).nonzero().flatten().tolist()]
     return found
 
 

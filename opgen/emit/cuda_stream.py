@@ -9,7 +9,6 @@ from opgen.emit.cuda_body import (
     accumulator,
     added,
     decoded,
-    hoisted,
     let_lines,
     needed,
     point_function,
@@ -18,6 +17,7 @@ from opgen.emit.cuda_body import (
 )
 from opgen.emit.cuda_layout import function
 from opgen.emit.cuda_scope import Scope, value_type
+from opgen.emit.long_values import hoisted
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ONE, ZERO, Index, Read, Scalar, add, mul, reads, substitute
 from opgen.plan.model import Dot, Fold, Let, Pass, Store, Stream, Sweep, Weigh

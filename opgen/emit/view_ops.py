@@ -302,7 +302,16 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
-    errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
+    errors = (
+        "batch_shape",
+        "choice_error",
+        "compute_dtype",
+        "domain_error",
+        "extent_error",
+        "range_error",
+        "rank_error",
+        "size_error",
+    )
     used = [n for n in errors if f"{n}(" in text]
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]

@@ -139,8 +139,8 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD
-    if function.partials is not None:
-        return Typed(Apply(function.name, tuple(a.scalar for a in args)), Kind.FLOAT)
+    if function.opaque or function.value is None:
+        return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
     outer = f.args, f.calls, f.place, f.scope
     f.args = dict(zip(function.params, args, strict=True))
     f.calls = (*f.calls, function.name)

@@ -95,6 +95,8 @@ def _compiled(table: StepTable, folder: Path, isa: str) -> ctypes.CDLL:
     text = fill(
         "op_kernels.cpp.j2",
         op="op",
+        includes=(),
+        elsewhere=(),
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels])),
     )

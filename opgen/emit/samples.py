@@ -13,21 +13,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.diagnostics.model import Bag
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
-from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
+from opgen.ir.program import (
+    Argument,
+    Chosen,
+    Given,
+    Kind,
+    Operator,
+    Program,
+    Scatter,
+    Tensor,
+    Variant,
+    statement_reads,
+    statement_scalars,
+    targets,
+)
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
+from opgen.opt.derive import Derived
+from opgen.spec.cases import Nested, StatedCase, stated_case
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 _SIZES = (3, 4, 2, 5)
+_PLAIN = StatedCase()
 _RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0))
 
 
 @dataclass(frozen=True, slots=True)
 class InputSample:
-    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence."""
+    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence; or stated values."""
 
     name: str
     shape: tuple[int | tuple[int, ...], ...]
@@ -35,11 +52,14 @@ class InputSample:
     low: float
     high: float
     salt: int
+    values: tuple[Value, ...] = ()
 
     def array(self) -> Array:
         sizes: list[int] = []
         for item in self.shape:
             sizes.extend(item if isinstance(item, tuple) else (item,))
+        if self.values:
+            return Array(tuple(sizes), list(self.values))
         points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
         span = self.high - self.low
         match self.kind:
@@ -54,7 +74,10 @@ class InputSample:
 
 @dataclass(frozen=True, slots=True)
 class SampleCase:
-    """One call: a sample per input of the operator (None: absent), the params to state, and the results."""
+    """One call: a sample per input of the operator (None: absent), the params to state, and the results.
+
+    With `pinned`, inputs have values that the spec chose, perhaps where finite differences do not apply.
+    """
 
     name: str
     variant: Variant
@@ -62,34 +85,79 @@ class SampleCase:
     params: tuple[tuple[str, object], ...]
     expected: tuple[Array, ...]
     gradients: tuple[Array, ...]
+    second: tuple[Array, ...] = ()
+    pinned: bool = False
 
 
-def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
-    """A case for every variant, and one with params away from their defaults where there are any."""
-    stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
+    """A case for every variant, one with params away from their defaults where there are any, and those of the spec."""
+    stated = states_gradient(spec, derived)
     cases = []
-    for variant, backward in zip(operator.variants, backwards, strict=True):
-        cases.append(_Chooser(spec, operator, variant, backward if stated else None).case(moved=False))
+    for d in derived:
+        cases.append(_Chooser(spec, operator, d).case(stated=stated))
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
-        first = operator.variants[0]
-        moved = _Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True)
+        moved = _Chooser(spec, operator, derived[0]).case(moved=True, stated=stated)
         if all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
             cases.append(moved)
+    for number, case in enumerate(spec.tests.cases, 1):
+        found = stated_case(spec, case, Bag())
+        fitting = next((d for d in derived if _fits(found, d.variant, operator)), None)
+        if fitting is not None:
+            chooser = _Chooser(spec, operator, fitting, found)
+            cases.append(chooser.case(stated=stated or bool(found.inputs), name=f"case {number}"))
     return tuple(cases)
+
+
+def _fits(case: StatedCase, variant: Variant, operator: Operator) -> bool:
+    """Does the case call this variant? What it leaves open is at its default, and inputs are given."""
+    stated = {**dict(case.inputs), **dict(case.params)}
+    defaults = {a.name: default_value(a) for a in operator.params}
+    for c in variant.conditions:
+        match c:
+            case Given(name, present):
+                if name in stated and (stated[name] is not None) != present:
+                    return False
+            case Chosen(name, value):
+                if stated.get(name, defaults[name]) not in (value, None):
+                    return False
+    return True
+
+
+def states_gradient(spec: OpSpec, derived: Sequence[Derived]) -> bool:
+    """Is some gradient what the spec says, rather than the derivative that finite differences approach?"""
+    return spec.backward is not None or any(f.derivatives for f in spec.functions) or holds_constant(derived)
+
+
+def holds_constant(derived: Sequence[Derived]) -> bool:
+    """Does a differentiable output depend on something that derivatives take for a constant?"""
+    return any(_detaches(d.primal) for d in derived)
+
+
+def _detaches(p: Program) -> bool:
+    live = {o.value for o in p.outputs if o.differentiable}
+    for s in reversed(p.statements):
+        if live.isdisjoint(targets(s)):
+            continue
+        if any(isinstance(n, Apply) and n.fn == "detach" for e in statement_scalars(s) for n in walk(e)):
+            return True
+        live.update(r.tensor for r in statement_reads(s))
+    return False
 
 
 class _Chooser:
     """Chooses the samples of one variant."""
 
-    def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
-        self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
-        self.program = variant.program
+    def __init__(self, spec: OpSpec, operator: Operator, derived: Derived, stated: StatedCase = _PLAIN) -> None:
+        self.spec, self.operator, self.variant, self.derived = spec, operator, derived.variant, derived
+        self.program, self.stated = derived.variant.program, stated
         self.sizes = self._dim_sizes()
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
-        self.batch = (2,) if named else (2, 3)
+        self.batch: tuple[int, ...] = (2,) if named else (2, 3)
+        if stated.batch is not None:
+            self.batch = stated.batch
 
     def _dim_sizes(self) -> dict[str, int]:
-        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()}
+        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()} | dict(self.stated.sizes)
         sizes = itertools.cycle(_SIZES)
         for t in self.operator.inputs:
             for s in t.shape:
@@ -97,22 +165,29 @@ class _Chooser:
                     chosen[s.name] = next(sizes)
         return chosen
 
-    def case(self, *, moved: bool) -> SampleCase:
+    def case(self, *, moved: bool = False, stated: bool = False, name: str = "") -> SampleCase:
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
-        self._make_room(values)
+        if not self.stated.inputs:
+            self._make_room(values)
         for low, high in _RANGES:
             inputs = self._inputs(values, low, high)
             arrays = {s.name: s.array() for s in inputs.values() if s is not None}
-            results = run(self.program, arrays, values)
+            # a pinned value may be where only the stable form of the formula is exact
+            results = run(self.derived.forward if self.stated.inputs else self.program, arrays, values)
             if all(_finite(r) for r in results.values()):
                 break
         expected = tuple(results[o.name] for o in self.program.outputs)
-        gradients = self._gradients(arrays, values, expected)
-        name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
-        stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
-        return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
+        gradients = self._gradients(self.derived.gradient, arrays, values, expected) if stated else ()
+        pinned = bool(self.stated.inputs)
+        second = self._gradients(self.derived.second, arrays, values, expected) if pinned else ()
+        conditions = [_condition(c) for c in self.variant.conditions]
+        label = ", ".join([*([name] if name else []), *conditions, *(["other params"] if moved else [])])
+        given = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
+        return SampleCase(
+            label or "plain", self.variant, tuple(inputs.items()), given, expected, gradients, second, pinned
+        )
 
     def _make_room(self, values: Mapping[str, object]) -> None:
         """Enlarge sizes until derived dims are more than one element."""
@@ -140,7 +215,7 @@ class _Chooser:
                 case None:
                     if a.required or (moved and not a.choices and a.type != "bool" and not a.null):
                         chosen[a.name] = self._sampled(a)
-        return chosen
+        return chosen | {n: v for n, v in self.stated.params if v is not None}
 
     def _sampled(self, a: Argument) -> object:
         domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
@@ -176,6 +251,9 @@ class _Chooser:
         shape: list[int | tuple[int, ...]] = []
         for s in t.shape:
             shape.append(self.batch if isinstance(s, Batch) else int(self._number(s, values)))
+        pinned = dict(self.stated.inputs).get(t.name)
+        if pinned is not None:
+            return _pinned(t, pinned)
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
@@ -204,19 +282,26 @@ class _Chooser:
         return min(sizes[1:], default=sizes[0])
 
     def _gradients(
-        self, arrays: Mapping[str, Array], values: Mapping[str, object], expected: tuple[Array, ...]
+        self,
+        derivative: Program | None,
+        arrays: Mapping[str, Array],
+        values: Mapping[str, object],
+        expected: tuple[Array, ...],
     ) -> tuple[Array, ...]:
-        """What the stated gradients give for the cotangents that the tests use."""
-        if self.backward is None:
+        """What a derived program gives for the cotangents that the tests use, for every input that has a gradient."""
+        if derivative is None:
             return ()
         given = dict(arrays)
         results = dict(zip((o.name for o in self.program.outputs), expected, strict=True))
-        for t in self.backward.inputs:
+        for t in derivative.inputs:
             if t.name not in given:
-                shape = results[t.of].shape
-                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11).array()
-        found = run(self.backward, {t.name: given[t.name] for t in self.backward.inputs}, values)
-        return tuple(found[o.name] for o in self.backward.outputs)
+                first = t.of in results
+                shape = results[t.of].shape if first else arrays[t.of.removeprefix("grad_")].shape
+                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11 if first else 13).array()
+        found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
+        of_input = {o.of: found[o.name] for o in derivative.outputs}
+        wanted = [t for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+        return tuple(of_input.get(t.name, _zeros(arrays[t.name])) for t in wanted)
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
@@ -252,6 +337,21 @@ class _Chooser:
                 whole = [self._number(a, values) for a in args]
                 return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))
         raise ValueError(f"no number for {e}")
+
+
+def _zeros(like: Array) -> Array:
+    return Array(like.shape, [0.0] * len(like.data))
+
+
+def _pinned(t: Tensor, found: Nested) -> InputSample:
+    """Values that a case states, with their batch dims in a tuple of their own."""
+    named = len(t.shape) - 1
+    shape: list[int | tuple[int, ...]] = list(found.shape)
+    if BATCH in t.shape:
+        at = t.shape.index(BATCH)
+        end = len(found.shape) - (named - at)
+        shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
+    return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
 
 
 def default_value(a: Argument) -> object:

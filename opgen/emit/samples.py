@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag
+from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
@@ -29,17 +29,20 @@ from opgen.ir.program import (
     Variant,
     statement_reads,
     statement_scalars,
-    targets,
 )
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
 from opgen.opt.derive import Derived
-from opgen.spec.cases import Nested, StatedCase, stated_case
+from opgen.spec.cases import Nested, StatedCase
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
-_SIZES = (3, 4, 2, 5)
+# The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
+_SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
+_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
+_NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most telling first
+_ATTEMPTS = 80
 _PLAIN = StatedCase()
-_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0))
+_MISFITS = (IndexError, ValueError, ZeroDivisionError, OverflowError)  # what sizes that do not fit lead to
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,129 +79,128 @@ class InputSample:
 class SampleCase:
     """One call: a sample per input of the operator (None: absent), the params to state, and the results.
 
-    With `pinned`, inputs have values that the spec chose, perhaps where finite differences do not apply.
+    `sizes` are those of all dims of the variant, derived ones included. With `pinned`, inputs have values that the spec
+    chose, perhaps where finite differences do not apply.
     """
 
     name: str
     variant: Variant
+    sizes: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, InputSample | None], ...]
     params: tuple[tuple[str, object], ...]
-    expected: tuple[Array, ...]
+    expected: tuple[Array, ...]  # none where a function of another library takes part whose value is not known
     gradients: tuple[Array, ...]
     second: tuple[Array, ...] = ()
     pinned: bool = False
 
 
-def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
-    """A case for every variant, one with params away from their defaults where there are any, and those of the spec."""
-    stated = states_gradient(spec, derived)
-    cases = []
-    for d in derived:
-        cases.append(_Chooser(spec, operator, d).case(stated=stated))
-    if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
-        moved = _Chooser(spec, operator, derived[0]).case(moved=True, stated=stated)
-        if all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
-            cases.append(moved)
-    for number, case in enumerate(spec.tests.cases, 1):
-        found = stated_case(spec, case, Bag())
-        fitting = next((d for d in derived if _fits(found, d.variant, operator)), None)
-        if fitting is not None:
-            chooser = _Chooser(spec, operator, fitting, found)
-            cases.append(chooser.case(stated=stated or bool(found.inputs), name=f"case {number}"))
-    return tuple(cases)
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One choice of sizes, of the numbers that int params get, and of the range of values."""
+
+    sizes: tuple[int, ...]
+    numbers: Mapping[str, int]
+    low: float
+    high: float
 
 
-def _fits(case: StatedCase, variant: Variant, operator: Operator) -> bool:
-    """Does the case call this variant? What it leaves open is at its default, and inputs are given."""
-    stated = {**dict(case.inputs), **dict(case.params)}
-    defaults = {a.name: default_value(a) for a in operator.params}
-    for c in variant.conditions:
-        match c:
-            case Given(name, present):
-                if name in stated and (stated[name] is not None) != present:
-                    return False
-            case Chosen(name, value):
-                if stated.get(name, defaults[name]) not in (value, None):
-                    return False
-    return True
-
-
-def states_gradient(spec: OpSpec, derived: Sequence[Derived]) -> bool:
-    """Is some gradient what the spec says, rather than the derivative that finite differences approach?"""
-    return spec.backward is not None or any(f.derivatives for f in spec.functions) or holds_constant(derived)
-
-
-def holds_constant(derived: Sequence[Derived]) -> bool:
-    """Does a differentiable output depend on something that derivatives take for a constant?"""
-    return any(_detaches(d.primal) for d in derived)
-
-
-def _detaches(p: Program) -> bool:
-    live = {o.value for o in p.outputs if o.differentiable}
-    for s in reversed(p.statements):
-        if live.isdisjoint(targets(s)):
-            continue
-        if any(isinstance(n, Apply) and n.fn == "detach" for e in statement_scalars(s) for n in walk(e)):
-            return True
-        live.update(r.tensor for r in statement_reads(s))
-    return False
-
-
-class _Chooser:
+class Chooser:
     """Chooses the samples of one variant."""
 
-    def __init__(self, spec: OpSpec, operator: Operator, derived: Derived, stated: StatedCase = _PLAIN) -> None:
+    def __init__(
+        self, spec: OpSpec, operator: Operator, derived: Derived, *, stated: bool, case: StatedCase = _PLAIN
+    ) -> None:
         self.spec, self.operator, self.variant, self.derived = spec, operator, derived.variant, derived
-        self.program, self.stated = derived.variant.program, stated
-        self.sizes = self._dim_sizes()
+        self.stated, self.pinned = case, bool(case.inputs)
+        self.known = stated or self.pinned  # gradients are written down
+        self.program = stand_in(derived.variant.program)
+        self.sizes = self._dim_sizes(_SIZES[0])
+        self.numbers: Mapping[str, int] = {}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
-        self.batch: tuple[int, ...] = (2,) if named else (2, 3)
-        if stated.batch is not None:
-            self.batch = stated.batch
+        self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
 
-    def _dim_sizes(self) -> dict[str, int]:
+    def _dim_sizes(self, wanted: tuple[int, ...]) -> dict[str, int]:
         chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()} | dict(self.stated.sizes)
-        sizes = itertools.cycle(_SIZES)
+        derived = {d.name for d in self.program.dims if d.value is not None}
+        sizes = itertools.cycle(wanted)
         for t in self.operator.inputs:
             for s in t.shape:
-                if isinstance(s, Dim) and s.name not in chosen:
+                if isinstance(s, Dim) and s.name not in chosen and s.name not in derived:
                     chosen[s.name] = next(sizes)
         return chosen
 
-    def case(self, *, moved: bool = False, stated: bool = False, name: str = "") -> SampleCase:
+    def case(self, *, moved: bool = False, name: str = "") -> SampleCase | None:
+        """The first attempt whose results are finite, else the first that has results."""
+        fallback = None
+        for attempt in itertools.islice(self._attempts(moved=moved), _ATTEMPTS):
+            try:
+                found = self._case(attempt, moved=moved, name=name)
+            except _MISFITS:
+                continue
+            if self.pinned or all(map(finite, found.expected)):
+                return found
+            fallback = fallback or found
+        return fallback
+
+    def _attempts(self, *, moved: bool) -> Iterator[_Attempt]:
+        """From the most telling attempt to the tamest: ranges vary first, then numbers, then sizes."""
+        stated = [a for a in self.operator.params if a.type == "int" and a.name in self._params(moved=moved)]
+        choices = [self._candidates(a) for a in stated]
+        ranked = sorted(itertools.product(*(range(len(c)) for c in choices)), key=sum)
+        for sizes in _SIZES:
+            for ranks in ranked[:12]:
+                numbers = {a.name: c[k] for a, c, k in zip(stated, choices, ranks, strict=True)}
+                for low, high in _RANGES:
+                    yield _Attempt(sizes, numbers, low, high)
+
+    def _case(self, attempt: _Attempt, *, moved: bool, name: str) -> SampleCase:
+        self.sizes, self.numbers = self._dim_sizes(attempt.sizes), attempt.numbers
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
-        if not self.stated.inputs:
+        if not self.pinned:
             self._make_room(values)
-        for low, high in _RANGES:
-            inputs = self._inputs(values, low, high)
-            arrays = {s.name: s.array() for s in inputs.values() if s is not None}
-            # a pinned value may be where only the stable form of the formula is exact
-            results = run(self.derived.forward if self.stated.inputs else self.program, arrays, values)
-            if all(_finite(r) for r in results.values()):
-                break
-        expected = tuple(results[o.name] for o in self.program.outputs)
-        gradients = self._gradients(self.derived.gradient, arrays, values, expected) if stated else ()
-        pinned = bool(self.stated.inputs)
-        second = self._gradients(self.derived.second, arrays, values, expected) if pinned else ()
-        conditions = [_condition(c) for c in self.variant.conditions]
-        label = ", ".join([*([name] if name else []), *conditions, *(["other params"] if moved else [])])
-        given = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
-        return SampleCase(
-            label or "plain", self.variant, tuple(inputs.items()), given, expected, gradients, second, pinned
-        )
+        inputs = self._inputs(values, attempt.low, attempt.high)
+        arrays = {s.name: s.array() for s in inputs.values() if s is not None}
+        # at a pinned value, only the stable form of the formula may be exact
+        results = run(self.derived.forward if self.pinned else self.program, arrays, values)
+        expected: tuple[Array, ...] = ()
+        gradients: tuple[Array, ...] = ()
+        second: tuple[Array, ...] = ()
+        if is_known(self.variant.program):
+            expected = tuple(results[o.name] for o in self.program.outputs)
+            gradients = self._gradients(self.derived.gradient, arrays, values, expected) if self.known else ()
+            second = self._gradients(self.derived.second, arrays, values, expected) if self.pinned else ()
+        labels = [name, *map(_condition, self.variant.conditions), "other params" if moved else ""]
+        stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
+        sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
+        label = ", ".join(filter(None, labels)) or "plain"
+        given = tuple(inputs.items())
+        return SampleCase(label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned)
 
     def _make_room(self, values: Mapping[str, object]) -> None:
-        """Enlarge sizes until derived dims are more than one element."""
+        """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""
         for _ in range(8):
+            self._make_divisible(values)
             small = next(
                 (d.value for d in self.program.dims if d.value is not None and self._number(d.value, values) < 2), None
             )
             first = next((n.name for n in walk(small or ZERO) if isinstance(n, Dim) and n.name in self.sizes), None)
             if first is None:
-                return
+                break
             self.sizes[first] += 2
+        if any(self._number(d.value, values) < 0 for d in self.program.dims if d.value is not None):
+            raise ValueError("a derived dim is negative")
+
+    def _make_divisible(self, values: Mapping[str, object]) -> None:
+        fixed = self.spec.tests.sizes
+        derived = [d.value for d in self.program.dims if d.value is not None]
+        bodies = [e for s in self.program.statements for e in statement_scalars(s)]
+        for node in (n for e in (*derived, *bodies) for n in walk(e)):
+            match node:
+                case Apply("floordiv", (Dim(name), by)) if name in self.sizes and name not in fixed and _steady(by):
+                    step = int(self._number(by, values))
+                    self.sizes[name] = max(1, -(-self.sizes[name] // step)) * step if step > 0 else self.sizes[name]
 
     def _params(self, *, moved: bool) -> dict[str, object]:
         """Values of the params to state: those of the variant, required ones, and moved ones."""
@@ -226,10 +228,25 @@ class _Chooser:
             case "bool":
                 return True
             case "int":
-                one: object = int(max(1, math.ceil(low))) if low > -math.inf else 1
+                one: object = self.numbers.get(a.name, 1)
             case _:
                 one = self._sampled_float(a, low, high)
         return one if a.length is None else [one] * a.length
+
+    def _candidates(self, a: Argument) -> list[int]:
+        """Numbers to try for an int param: inside its domain, away from its default."""
+        domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
+        default = default_value(a)
+        low, _ = self._bounds(a.name, domain)
+        wanted = (*_NUMBERS, *([math.ceil(low) + 1] if math.isfinite(low) else []))
+        fine = [
+            n for n in dict.fromkeys(wanted) if not domain or self._number(self._domain(a.name, domain), {a.name: n})
+        ]
+        return [n for n in fine if n != default] or fine or [1]
+
+    def _domain(self, name: str, domain: str) -> Scalar:
+        names = (name, *self.sizes, *(a.name for a in self.operator.params))
+        return scalar(domain, tuple(dict.fromkeys(names)))
 
     def _sampled_float(self, a: Argument, low: float, high: float) -> float:
         default = default_value(a)
@@ -257,11 +274,11 @@ class _Chooser:
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
-            lowest = 0 if lowest == -math.inf else lowest
+            lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
             highest = self._index_range(t.name, values) if highest == math.inf else highest
         elif domain:
             width = highest - lowest
-            lowest, highest = _inside(lowest, highest, width)
+            lowest, highest = inside(lowest, highest, width)
         else:
             lowest, highest = low, high
         return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt)
@@ -300,16 +317,16 @@ class _Chooser:
                 given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11 if first else 13).array()
         found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
         of_input = {o.of: found[o.name] for o in derivative.outputs}
-        wanted = [t for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
-        return tuple(of_input.get(t.name, _zeros(arrays[t.name])) for t in wanted)
+        wanted = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+        zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
+        return tuple(of_input.get(n, zeros[n]) for n in wanted)
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
         if not domain:
             return -math.inf, math.inf
-        names = (name, *self.sizes, *(a.name for a in self.operator.params))
         low, high = -math.inf, math.inf
-        for part in _conjuncts(scalar(domain, tuple(dict.fromkeys(names)))):
+        for part in conjuncts(self._domain(name, domain)):
             match part:
                 case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
                     low = max(low, self._number(a, {}))
@@ -339,17 +356,12 @@ class _Chooser:
         raise ValueError(f"no number for {e}")
 
 
-def _zeros(like: Array) -> Array:
-    return Array(like.shape, [0.0] * len(like.data))
-
-
 def _pinned(t: Tensor, found: Nested) -> InputSample:
     """Values that a case states, with their batch dims in a tuple of their own."""
-    named = len(t.shape) - 1
     shape: list[int | tuple[int, ...]] = list(found.shape)
     if BATCH in t.shape:
         at = t.shape.index(BATCH)
-        end = len(found.shape) - (named - at)
+        end = len(found.shape) - (len(t.shape) - 1 - at)
         shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
     return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
 
@@ -369,21 +381,9 @@ def default_value(a: Argument) -> object:
             return a.default
 
 
-def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:
-    return e.args if isinstance(e, Apply) and e.fn == "and" else (e,)
-
-
-def _inside(low: float, high: float, width: float) -> tuple[float, float]:
-    """A bounded interval strictly inside a domain."""
-    if math.isfinite(width):
-        return low + 0.05 * width, high - 0.05 * width
-    if math.isfinite(low):
-        return low + 0.1, low + 3.0
-    return (high - 3.0, high - 0.1) if math.isfinite(high) else (-2.0, 2.0)
-
-
-def _finite(a: Array) -> bool:
-    return all(math.isfinite(v) for v in a.data)
+def _steady(e: Scalar) -> bool:
+    """Whether an expression is made of params, dims and literals."""
+    return not any(isinstance(n, Index | Read) for n in walk(e))
 
 
 def _condition(c: Given | Chosen) -> str:

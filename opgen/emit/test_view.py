@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.layout import bracketed
-from opgen.emit.samples import InputSample, SampleCase, holds_constant, sample_cases, states_gradient
+from opgen.emit.sample_cases import holds_constant, sample_cases
+from opgen.emit.sample_values import is_known, states_gradients
+from opgen.emit.samples import InputSample, SampleCase
+from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
 from opgen.ir.program import Kind, Operator
 from opgen.opt.derive import Derived
@@ -44,6 +47,7 @@ class TestView:
     helpers: str
     math: str
     attributes: tuple[str, ...]
+    oracle: str
     cases: tuple[CaseView, ...]
 
 
@@ -63,15 +67,22 @@ def test_view(
     helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
+    attributes = _attributes(spec, operator, derived, forward_mode, module_call)
+    names += ["function"] if any("function." in line for line in attributes) else []
     return TestView(
         op=operator.name,
         class_name=class_name,
         imports=", ".join(sorted(names, key=_import_order)),
         helpers=", ".join(("Case", "OperatorTests", *helpers)),
         math=", ".join(numbers),
-        attributes=_attributes(spec, operator, derived, forward_mode, module_call),
+        attributes=attributes,
+        oracle=_ORACLE if "function" not in names else _NO_ORACLE,
         cases=cases,
     )
+
+
+_ORACLE = "Expected values come from plain loops over the formula; the samples are a fixed sequence."
+_NO_ORACLE = "Expected values come from the other library, called directly; the samples are a fixed sequence."
 
 
 test_view.__test__ = False  # type: ignore[attr-defined]
@@ -87,10 +98,15 @@ def _words(text: str) -> list[str]:
 
 
 def _attributes(
-    spec: OpSpec, operator: Operator, derived: Sequence[Derived], forward_mode: bool, module_call: str
+    spec: OpSpec,
+    operator: Operator,
+    derived: Sequence[Derived],
+    forward_mode: bool,
+    module_call: str,
 ) -> tuple[str, ...]:
     gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
-    outputs = operator.variants[0].program.outputs
+    refused = operator.elsewhere is not None and operator.elsewhere.backward is None
+    outputs = () if refused else operator.variants[0].program.outputs
     smooth = [k for k, o in enumerate(outputs) if o.kind is Kind.FLOAT and o.differentiable]
     lines = [f"operator = staticmethod({operator.name})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
@@ -98,10 +114,18 @@ def _attributes(
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
     if spec.reference:
         lines += [f"reference = {quoted(str(spec.reference))}"]
-    if states_gradient(spec, derived):
+    constant = holds_constant(derived)
+    if states_gradients(spec) or constant:
         lines += ["stated_gradient = True"]
-    if holds_constant(derived):
-        lines += ["holds_constant = True"]
+    if constant or any(d.stated for d in derived):
+        lines += ["stated_twice = True"]
+    if not all(is_known(v.program) for v in operator.variants):
+        lines += [f"formula = staticmethod(function.{operator.name}_forward)"]
+    found = [f for f in called(operator) if f.value is None]
+    if found:
+        lines += [f"elsewhere = {_tuple([f'function.{torch_function_name(f.name)}' for f in found])}"]
+    if any(f.spelling(*BACK_ENDS) is None for f in found):
+        lines += ["native_only = True"]
     if spec.tests.tolerances:
         pairs = [f"({quoted(dtype)}, {value!r})" for dtype, value in spec.tests.tolerances.items()]
         lines += [f"tolerances = {_tuple(pairs)}"]

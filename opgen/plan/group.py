@@ -131,9 +131,8 @@ def _slot(g: Group, m: Member, axis: Loop) -> int | None:
 
 
 def _plain(p: Position, axes: set[str | Batch]) -> str | Batch | None:
-    if isinstance(p, Batch):
-        return p if p in axes else None
-    return p.name if isinstance(p, Index) and p.name in axes else None
+    name = p.name if isinstance(p, Index) else p
+    return name if isinstance(name, str | Batch) and name in axes else None
 
 
 def _complete(g: Group, s: Compute, pairs: dict[int, str | Batch]) -> list[str | Batch] | None:

@@ -46,6 +46,8 @@ class Compiled(emulate.Emulated):
         text = fill(
             "op_kernels.cpp.j2",
             op="op",
+            includes=(),
+            elsewhere=(),
             kernels=tuple(k.lines for k in table.kernels),
             steps=tuple(table_lines([k.name for k in table.kernels])),
         )

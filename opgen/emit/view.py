@@ -97,8 +97,8 @@ class Surface:
         return [(v, p) for v, p in found if p is not None]
 
     def complete(self, which: str) -> bool:
-        """Does every variant have this program?"""
-        return len(self.programs(which)) == len(self.derived)
+        """Does every variant that has a gradient have this program?"""
+        return all(getattr(d, which) is not None for d in self.derived if d.backward is not None)
 
 
 def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:

@@ -61,6 +61,7 @@ def to_tensor(a: interp.Array, kind: Kind) -> torch.Tensor:
 def params_of(v: Variant, operator: Operator, given: Mapping[str, Any]) -> Arguments:
     out: Arguments = {}
     chosen = {c.name: c.value for c in v.conditions if isinstance(c, Chosen)}
+    chosen |= {c.name: None for c in v.conditions if isinstance(c, Given) and not c.present}
     for a in operator.params:
         if a.name in chosen:
             out[a.name] = chosen[a.name]

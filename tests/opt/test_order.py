@@ -16,12 +16,12 @@ LORA = (
     "y[..., n] = sum[k, r](x[..., k]*a[r, k]*b[n, r])",
 )
 LINEAR_ATTENTION = (
-    "q: {shape: [..., L, E]}, k: {shape: [..., S, E]}, v: {shape: [..., S, V]}",
-    "y[..., i, v] = sum[j, e](q[..., i, e]*k[..., j, e]*v[..., j, v])",
+    "q: {shape: [..., L, E]}, k: {shape: [..., S, E]}, w: {shape: [..., S, V]}",
+    "y[..., i, v] = sum[j, e](q[..., i, e]*k[..., j, e]*w[..., j, v])",
 )
 UNBATCHED = (
-    "q: {shape: [L, E]}, k: {shape: [S, E]}, v: {shape: [S, V]}",
-    "y[i, v] = sum[j, e](q[i, e]*k[j, e]*v[j, v])",
+    "q: {shape: [L, E]}, k: {shape: [S, E]}, w: {shape: [S, V]}",
+    "y[i, v] = sum[j, e](q[i, e]*k[j, e]*w[j, v])",
 )
 TUCKER = (
     "core: {shape: [P, Q, R]}, a: {shape: [I, P]}, b: {shape: [J, Q]}, c: {shape: [K, R]}",
@@ -46,7 +46,7 @@ def sums(p: Program | None) -> list[str]:
 def test_a_low_rank_is_met_first() -> None:
     d = of(LORA)
     assert [s.split(" = ")[1] for s in sums(d.forward)] == [
-        "sum[k < K](a[r, k]*x[..., k])",
+        "sum[k < K](x[..., k]*a[r, k])",
         "sum[r < R](b[n, r]*y_part[..., r])",
     ]
     assert all(s.count("*") == 1 for s in sums(d.backward))
@@ -59,7 +59,7 @@ def test_a_low_rank_is_met_first() -> None:
 @pytest.mark.parametrize("spec", [LINEAR_ATTENTION, UNBATCHED], ids=["batched", "unbatched"])
 def test_keys_meet_values_first(spec: tuple[str, str]) -> None:
     d = of(spec)
-    assert "q (k v)" in d.rewrites[0].rule
+    assert "q (k w)" in d.rewrites[0].rule
     pairs = [s for p in (d.forward, d.backward) for s in sums(p)]
     assert not any("L" in s.split(" = ")[0] and "S" in s.split(" = ")[0] for s in pairs)
 
@@ -73,13 +73,3 @@ def test_a_chain_of_four_is_contracted_in_pairs() -> None:
 def test_what_one_factor_alone_has_is_summed_in_it() -> None:
     d = of(("q: {shape: [L, E]}, k: {shape: [S, E]}", "y[i] = sum[j, e](q[i, e]*k[j, e])"))
     assert [s.split(" = ")[1] for s in sums(d.forward)] == ["sum[j < S](k[j, e])", "sum[e < E](q[i, e]*y_part[e])"]
-
-
-def test_an_order_that_index_sets_decide_names_no_sizes() -> None:
-    d = of(
-        (
-            "x: {shape: [N]}, a: {shape: [N, N]}, b: {shape: [N, N]}",
-            "y[k] = sum[i, j](x[i]*a[i, j]*b[j, k])",
-        )
-    )
-    assert d.rewrites[0].reason.endswith("never more")

@@ -19,8 +19,8 @@ from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
-from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
-from opgen.ir.functions import FUNCTIONS
+from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
+from opgen.ir.functions import row
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -184,7 +184,8 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
     residual = _is_residual(scope.program, o)
     if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
-        value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
+        space = tuple(dims[i] for i in batch_first(o.shape))
+        value = expanded(scope, aligned(value, space), space)
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
@@ -250,7 +251,7 @@ def needs_upcast(p: Program) -> bool:
 def _roundings(e: Scalar) -> int:
     total = 0
     for n in walk(e):
-        rounds = isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT
+        rounds = isinstance(n, Apply) and row(n.fn).result != "bool" and n.fn not in _EXACT
         if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
             total += max(1, len(n.args) - 1)
     return total

@@ -18,11 +18,8 @@ from opgen.ir.program import Condition, Operator, Program, Role, Variant  # noqa
 from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
 from tests.emit.torch_cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
+from tests.spec_files import SPECS  # noqa: E402
 
-# Those whose sizes may be chosen freely; the generated tests have samples for the others.
-SPECS = [
-    p for p in sorted((Path(__file__).parents[2] / "specs").glob("*.yaml")) if "\ndims:" not in p.read_text("utf-8")
-]
 BATCHES = [(), (3,), (2, 3)]
 CASES: dict[tuple[str, tuple[Condition, ...]], SampleCase] = {}
 STAGES = ("primal", "forward", "backward", "tangent", "second", "backward_tangent")

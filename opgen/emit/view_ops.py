@@ -5,8 +5,9 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
 from opgen.emit.shapes import Sizes
@@ -65,7 +66,7 @@ class OpsView:
 def ops_view(s: Surface) -> OpsView:
     """Everything that `ops.py` says."""
     second, tangent = second_order(s)
-    extra = tuple(f for f in (second, tangent) if f is not None)
+    extra = tuple(_beside(s.name, f) for f in (second, tangent) if f is not None)
     saved = saved_names(s)
     typed = _typed(s)
     check = check_body(s)
@@ -114,6 +115,15 @@ def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
         return None, None
     second = formula_view(s, "second", "The gradient of the gradient.")
     return second, formula_view(s, "backward_tangent", "The directional derivative of the gradient.")
+
+
+def _beside(name: str, f: FormulaView) -> FormulaView:
+    """A formula next to the function of this name: a helper that is called the same goes by another name."""
+    if name not in f.helpers:
+        return f
+    own = f"{name}_helper"
+    lines = tuple(re.sub(rf"(?<![\w.]){name}\(", f"{own}(", line) for line in f.lines)
+    return replace(f, lines=lines, helpers=tuple(f"{h} as {own}" if h == name else h for h in f.helpers))
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:
@@ -296,6 +306,12 @@ def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     )
 
 
+_ERRORS = (
+    *("batch_shape", "choice_error", "compute_dtype", "domain_error"),
+    *("extent_error", "range_error", "rank_error", "size_error"),
+)
+
+
 def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
     text = "\n".join((*body, *value_checks(s), *_prelude(s)))
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
@@ -306,9 +322,8 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
-    errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
     second = any("second_order(" in x for x in lines)
-    used = [n for n in errors if f"{n}(" in text] + (["second_order"] if second else [])
+    used = [n for n in _ERRORS if f"{n}(" in text] + (["second_order"] if second else [])
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []

@@ -7,6 +7,7 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.complex_split import split_operator
 from opgen.ir.lower_block import lower_block
 from opgen.ir.lower_call import argument_names, placeholder
 from opgen.ir.lower_constant import (
@@ -100,7 +101,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    return Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants))
+    return split_operator(Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants)))
 
 
 def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
@@ -118,7 +119,7 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
 def _tensor(d: Declarations, name: str) -> Tensor:
     t = d.inputs[name]
     kind = Kind(t.dtype)
-    return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind is Kind.FLOAT, doc=t.doc)
+    return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc)
 
 
 # --- one variant -----------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     if known is None or known.shape is None:
         return None
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
-    differentiable = known.kind is Kind.FLOAT and (declared is None or declared.differentiable)
+    differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
     doc = "" if declared is None else declared.doc
     return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
 

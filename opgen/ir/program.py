@@ -15,21 +15,27 @@ it; an *input* may come with fewer batch dims or with ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import TypeVar
 
 from opgen.diagnostics.model import Span
 from opgen.ir.scalar import BATCH, ZERO, Batch, Read, Scalar, reads
 
 
 class Kind(StrEnum):
-    """What an element is. `float` stands for every floating dtype the operator is called with."""
+    """What an element is. `float` stands for every floating dtype the operator is called with.
+
+    A complex tensor is a pair of float tensors in every program (see `opgen.ir.complex_split`); the kind is left at the
+    surface of an operator, where such a pair is one operand or result.
+    """
 
     FLOAT = "float"
     INT = "int"
     BOOL = "bool"
+    COMPLEX = "complex"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +319,21 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """A complex operand or result of an operator, and the float tensors that stand for it in programs."""
+
+    name: str
+    real: str
+    imag: str
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
-    """A resolved spec: the call surface (all inputs and params) and one program per variant.
+    """A resolved spec: all inputs and params, and one program per variant.
 
     The order of `variants` is fixed: for each switch in order of declaration, present before absent and choices in the
-    order of the spec; the last switch varies fastest. A variant's number is its position.
+    order of the spec; the last switch varies fastest. A variant's number is its position. Inputs and outputs are those
+    of the programs; `surface` gives them as the operator is called.
     """
 
     name: str
@@ -326,3 +342,30 @@ class Operator:
     params: tuple[Argument, ...]
     outputs: tuple[str, ...]
     variants: tuple[Variant, ...]
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Tensor, ...]:
+        """The inputs as the operator is called with them."""
+        return tuple(surface(self.pairs, self.inputs))
+
+    @property
+    def maybe_none(self) -> tuple[str, ...]:
+        """The operands that may be left out."""
+        parts = {p.real: p.name for p in self.pairs}
+        hidden = [p.imag for p in self.pairs]
+        return tuple(parts.get(n, n) for n in self.optional if n not in hidden)
+
+
+Surfaced = TypeVar("Surfaced", Tensor, Output)
+
+
+def surface(pairs: Sequence[Pair], tensors: Iterable[Surfaced]) -> Iterator[Surfaced]:
+    """Inputs or outputs with the two parts of a complex one as one."""
+    whole = {p.real: p for p in pairs}
+    hidden = [p.imag for p in pairs]
+    for t in tensors:
+        if t.name in whole:
+            yield replace(t, name=whole[t.name].name, kind=Kind.COMPLEX)
+        elif t.name not in hidden:
+            yield t

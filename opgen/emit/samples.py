@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
+from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Pair, Program, Scatter, Tensor, Variant, statement_reads
 from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
 from opgen.spec.model import OpSpec
 
@@ -49,7 +49,17 @@ class InputSample:
                 data = [int(self.low + span * p) for p in points]
             case Kind.BOOL:
                 data = [p < 0.5 for p in points]
+            case Kind.COMPLEX:
+                raise AssertionError("a complex sample is made of its parts")
         return Array(tuple(sizes), data)
+
+    def arrays(self, pairs: Sequence[Pair]) -> dict[str, Array]:
+        """The values of the input, or of the two that stand for a complex one."""
+        pair = next((p for p in pairs if p.name == self.name), None)
+        if pair is None:
+            return {self.name: self.array()}
+        both = replace(self, shape=(*self.shape, 2), kind=Kind.FLOAT).array()
+        return {name: Array(both.shape[:-1], both.data[k::2]) for k, name in enumerate((pair.real, pair.imag))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,7 @@ class _Chooser:
         self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
         self.program = variant.program
         self.sizes = self._dim_sizes()
+        self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = (2,) if named else (2, 3)
 
@@ -104,13 +115,15 @@ class _Chooser:
         self._make_room(values)
         for low, high in _RANGES:
             inputs = self._inputs(values, low, high)
-            arrays = {s.name: s.array() for s in inputs.values() if s is not None}
+            arrays: dict[str, Array] = {}
+            for s in inputs.values():
+                arrays |= {} if s is None else s.arrays(self.operator.pairs)
             results = run(self.program, arrays, values)
             if all(_finite(r) for r in results.values()):
                 break
-        expected = tuple(results[o.name] for o in self.program.outputs)
-        gradients = self._gradients(arrays, values, expected)
-        name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
+        gradients = self._gradients(arrays, values, results)
+        expected = _joined(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
+        name = ", ".join([_condition(c, self.operator.pairs) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
 
@@ -168,8 +181,9 @@ class _Chooser:
     def _inputs(self, values: Mapping[str, object], low: float, high: float) -> dict[str, InputSample | None]:
         present = {t.name for t in self.program.inputs}
         samples: dict[str, InputSample | None] = {}
-        for salt, t in enumerate(self.operator.inputs):
-            samples[t.name] = self._input(t, values, low, high, salt) if t.name in present else None
+        for salt, t in enumerate(self.operator.operands):
+            there = self.parts.get(t.name, t.name) in present
+            samples[t.name] = self._input(t, values, low, high, salt) if there else None
         return samples
 
     def _input(self, t: Tensor, values: Mapping[str, object], low: float, high: float, salt: int) -> InputSample:
@@ -204,19 +218,20 @@ class _Chooser:
         return min(sizes[1:], default=sizes[0])
 
     def _gradients(
-        self, arrays: Mapping[str, Array], values: Mapping[str, object], expected: tuple[Array, ...]
+        self, arrays: Mapping[str, Array], values: Mapping[str, object], results: Mapping[str, Array]
     ) -> tuple[Array, ...]:
         """What the stated gradients give for the cotangents that the tests use."""
         if self.backward is None:
             return ()
         given = dict(arrays)
-        results = dict(zip((o.name for o in self.program.outputs), expected, strict=True))
+        whole = [Pair(p.name, f"grad_{p.real}", f"grad_{p.imag}") for p in self.operator.pairs]
+        names = {part: p.name for p in whole for part in (p.real, p.imag)}
         for t in self.backward.inputs:
             if t.name not in given:
-                shape = results[t.of].shape
-                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11).array()
+                sample = InputSample(names.get(t.name, t.name), results[t.of].shape, Kind.FLOAT, -1.0, 1.0, 11)
+                given |= sample.arrays(whole)
         found = run(self.backward, {t.name: given[t.name] for t in self.backward.inputs}, values)
-        return tuple(found[o.name] for o in self.backward.outputs)
+        return _joined(whole, {o.name: found[o.name] for o in self.backward.outputs})
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
@@ -269,6 +284,20 @@ def default_value(a: Argument) -> object:
             return a.default
 
 
+def _joined(pairs: Sequence[Pair], found: Mapping[str, Array]) -> tuple[Array, ...]:
+    """Results in order; a complex one as its real and imaginary parts in turn."""
+    other = {p.real: p.imag for p in pairs}
+    hidden = [p.imag for p in pairs]
+    out: list[Array] = []
+    for name, a in found.items():
+        if name in other:
+            both = zip(a.data, found[other[name]].data, strict=True)
+            out.append(Array((*a.shape, 2), [v for pair in both for v in pair]))
+        elif name not in hidden:
+            out.append(a)
+    return tuple(out)
+
+
 def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:
     return e.args if isinstance(e, Apply) and e.fn == "and" else (e,)
 
@@ -286,9 +315,10 @@ def _finite(a: Array) -> bool:
     return all(math.isfinite(v) for v in a.data)
 
 
-def _condition(c: Given | Chosen) -> str:
+def _condition(c: Given | Chosen, pairs: Sequence[Pair]) -> str:
     match c:
         case Given(name, present):
+            name = next((p.name for p in pairs if p.real == name), name)
             return name if present else f"no {name}"
         case Chosen(name, value):
             return f"{name}={value}"

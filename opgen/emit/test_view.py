@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from opgen.emit.samples import InputSample, SampleCase, sample_cases
 from opgen.ir.interp import Array, Value
-from opgen.ir.program import Kind, Operator, Program
+from opgen.ir.program import Kind, Operator, Program, surface
 from opgen.spec.model import OpSpec
 
 WIDTH = 120
@@ -57,7 +57,7 @@ def test_view(
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
     cases = tuple(_case(c) for c in sample_cases(spec, operator, backwards))
     text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
-    helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
+    helpers = [h for h in ("bools", "complexes", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
     return TestView(
@@ -84,9 +84,10 @@ def _words(text: str) -> list[str]:
 
 
 def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_call: str) -> tuple[str, ...]:
-    gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
-    outputs = operator.variants[0].program.outputs
-    smooth = [k for k, o in enumerate(outputs) if o.kind is Kind.FLOAT and o.differentiable]
+    smooth_kinds = (Kind.FLOAT, Kind.COMPLEX)
+    gradient = [t.name for t in operator.operands if t.kind in smooth_kinds and t.differentiable]
+    outputs = surface(operator.pairs, operator.variants[0].program.outputs)
+    smooth = [k for k, o in enumerate(outputs) if o.kind in smooth_kinds and o.differentiable]
     lines = [f"operator = staticmethod({operator.name})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
     if smooth != [0]:
@@ -131,11 +132,11 @@ def _sample(s: InputSample) -> str:
     parts = [_size(item) for item in s.shape]
     if s.kind is Kind.INT:
         parts += ([f"low={int(s.low)}"] if s.low else []) + [f"high={int(s.high)}"]
-    if s.kind is Kind.FLOAT and (s.low, s.high) != (-2.0, 2.0):
+    if s.kind in (Kind.FLOAT, Kind.COMPLEX) and (s.low, s.high) != (-2.0, 2.0):
         parts += [f"low={s.low!r}", f"high={s.high!r}"]
     if s.salt:
         parts.append(f"salt={s.salt}")
-    name = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools"}[s.kind]
+    name = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools", Kind.COMPLEX: "complexes"}[s.kind]
     return f"{name}({', '.join(parts)})"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
 from opgen.emit.shapes import Sizes
 from opgen.emit.signature import (
+    LETTERS,
     annotation,
     forward_schema,
     is_computed,
@@ -90,12 +91,12 @@ def ops_view(s: Surface) -> OpsView:
         backward_fake_lines=back,
         fields=_fields(s, saved, second, tangent),
         define=bracketed(
-            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.outputs))}:"
+            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
         ),
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=f"given = {tupled(s.inputs)}",
+        operands=f"given = {tupled(s.operands)}",
         handle=_handle(s, s.name),
         prelude=_prelude(s),
         call=_call(s),
@@ -156,6 +157,7 @@ def _fields(
     schema, defaults = forward_schema(s.operator, results)
     out = [f"name={quoted(s.name)}", _schema("schema", schema), f"inputs={strings(s.inputs)}"]
     out += [f"kinds={quoted(kind_letters(s.operator))}"]
+    out += [f"operands={strings(s.operands)}"] if s.operands != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
     out += [f"outputs={strings(s.output_names)}"]
@@ -221,8 +223,11 @@ def _schema(field: str, schema: str) -> str:
 
 
 def is_contraction(s: Surface) -> bool:
-    """Does the forward program sum products of inputs? Then autocast computes in the lower precision."""
-    return any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
+    """Does the forward program sum products of inputs? Then autocast computes in the lower precision.
+
+    There is no lower precision of complex numbers.
+    """
+    return not s.operator.pairs and any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
 
 
 def _contracts(st: object) -> bool:
@@ -248,7 +253,7 @@ def is_pointwise(s: Surface) -> bool:
 
 def _handle(s: Surface, name: str) -> str:
     keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
-    return bracketed("return handle_torch_function(", [name, "given", *s.inputs, *keywords], ")", 8)
+    return bracketed("return handle_torch_function(", [name, "given", *s.operands, *keywords], ")", 8)
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:
@@ -263,26 +268,28 @@ def _prelude(s: Surface) -> tuple[str, ...]:
 
 
 def _call(s: Surface) -> tuple[str, ...]:
-    tensors = f"*operands({quoted(s.name)}, {strings(s.inputs)}, {quoted(kind_letters(s.operator))}, given)"
-    text = bracketed("return OP(", [tensors, *s.params], ")", 4)
+    tensors = f"*operands({quoted(s.name)}, {strings(s.operands)}, {quoted(kind_letters(s.operator))}, given)"
+    kinds = "".join(LETTERS[o.kind] for o in s.results)
+    text = bracketed("results = OP(" if "c" in kinds else "return OP(", [tensors, *s.params], ")", 4)
     extra = len(s.residuals)
     if extra:
         keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
         text += keep
     first, *rest = text.split("\n")
-    return (first, *(line.removeprefix("    ") for line in rest))
+    last = [f"return joined(results, {quoted(kinds)})"] if "c" in kinds else []
+    return (first, *(line.removeprefix("    ") for line in rest), *last)
 
 
 def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     handle = bracketed(
         "return handle_torch_function(",
-        [f"{s.name}_", "given", *s.inputs, *(f"{p}={p}" for p in s.params)],
+        [f"{s.name}_", "given", *s.operands, *(f"{p}={p}" for p in s.params)],
         ")",
         8,
     )
-    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.inputs, *s.params)]
+    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.operands, *s.params)]
     return (
-        f"given = {tupled(s.inputs)}",
+        f"given = {tupled(s.operands)}",
         "if has_torch_function(given):",
         f"    {handle}",
         f"source = {target}.clone() if torch.is_grad_enabled() and {target}.requires_grad else {target}",
@@ -290,8 +297,14 @@ def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     )
 
 
+_SHARED = (
+    *("batch_shape", "choice_error", "compute_dtype", "domain_error", "joined", "range_error", "rank_error"),
+    "size_error",
+)
+
+
 def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
-    text = "\n".join((*body, *value_checks(s), *_prelude(s)))
+    text = "\n".join((*body, *value_checks(s), *_prelude(s), *_call(s)))
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
     out += ["from collections.abc import Sequence"] if sequences else []
@@ -300,8 +313,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
-    errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
-    used = [n for n in errors if f"{n}(" in text]
+    used = [n for n in _SHARED if f"{n}(" in text]
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []

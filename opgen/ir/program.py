@@ -350,6 +350,11 @@ class Operator:
         return tuple(surface(self.pairs, self.inputs))
 
     @property
+    def wide(self) -> bool:
+        """Is there a complex operand? Then everything is computed in float32 at least."""
+        return any(t.kind is Kind.COMPLEX for t in self.operands)
+
+    @property
     def maybe_none(self) -> tuple[str, ...]:
         """The operands that may be left out."""
         parts = {p.real: p.name for p in self.pairs}

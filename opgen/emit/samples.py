@@ -16,7 +16,19 @@ from fractions import Fraction
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Pair, Program, Scatter, Tensor, Variant, statement_reads
+from opgen.ir.program import (
+    Argument,
+    Chosen,
+    Given,
+    Kind,
+    Operator,
+    Pair,
+    Program,
+    Scatter,
+    Tensor,
+    Variant,
+    statement_reads,
+)
 from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
 from opgen.spec.model import OpSpec
 
@@ -123,7 +135,9 @@ class _Chooser:
                 break
         gradients = self._gradients(arrays, values, results)
         expected = _joined(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
-        name = ", ".join([_condition(c, self.operator.pairs) for c in self.variant.conditions] + (["other params"] if moved else []))
+        name = ", ".join(
+            [_condition(c, self.operator.pairs) for c in self.variant.conditions] + (["other params"] if moved else [])
+        )
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
 

@@ -163,7 +163,14 @@ def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]
                     if t.name not in optional:
                         source[item.name] = local(item.name)
             elif isinstance(item, Lit):
-                own += _same_size(op, whole.get(t.name, t.name), t, str(item.value), extent(t.name, t.shape, position), str(item.value))
+                own += _same_size(
+                    op,
+                    whole.get(t.name, t.name),
+                    t,
+                    str(item.value),
+                    extent(t.name, t.shape, position),
+                    str(item.value),
+                )
         if t.name in optional and own:
             own = [f"if {t.name} is not None:", *(f"    {line}" for line in own)]
         lines += own

@@ -26,9 +26,7 @@ class Switches:
     twins: dict[str, str]  # imaginary part -> the real part, which the conditions name
 
     @staticmethod
-    def of(
-        conditions: Sequence[tuple[Condition, ...]], tested: dict[str, str], pairs: Sequence[Pair] = ()
-    ) -> Switches:
+    def of(conditions: Sequence[tuple[Condition, ...]], tested: dict[str, str], pairs: Sequence[Pair] = ()) -> Switches:
         names, twins = tuple(c.name for c in conditions[0]), {p.imag: p.real for p in pairs}
         return Switches(names, tuple(conditions), frozenset(range(len(conditions))), tested, twins)
 

@@ -25,7 +25,7 @@ from opgen.emit.signature import (
 from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
-from opgen.ir.program import Compute, Kind, statement_reads
+from opgen.ir.program import Compute, Kind, Program, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
 
@@ -155,36 +155,50 @@ def _fields(
 ) -> tuple[str, ...]:
     results = len(s.outputs) + len(s.residuals)
     schema, defaults = forward_schema(s.operator, results)
-    out = [f"name={quoted(s.name)}", _schema("schema", schema), f"inputs={strings(s.inputs)}"]
+    out = [f"name={quoted(s.name)}", _schema("schema", schema), _names("inputs", s.inputs)]
     out += [f"kinds={quoted(kind_letters(s.operator))}"]
-    out += [f"operands={strings(s.operands)}"] if s.operands != s.inputs else []
+    out += [_names("operands", s.operands)] if s.operands != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
-    out += [f"outputs={strings(s.output_names)}"]
-    out += [f"residuals={strings(s.residuals)}"] if s.residuals else []
-    out += [f"differentiable={strings((*s.wrt, *s.active))}"] if s.active else []
+    out += [_names("outputs", s.output_names)]
+    out += [_names("residuals", s.residuals)] if s.residuals else []
+    out += [_names("differentiable", (*s.wrt, *s.active))] if s.active else []
     out += [f"forward=function.{s.name}_forward", "fake=fake", "check=check"]
     out += ["check_values=check_values"] if value_checks(s) else []
     if s.active:
-        out += [_schema("backward_schema", backward_schema(s, saved)), f"saved={strings(saved) if saved else '()'}"]
+        out += [_schema("backward_schema", backward_schema(s, saved)), _names("saved", saved) if saved else "saved=()"]
         out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
     if second is not None:
-        out += [f"second={second.name}", f"second_returns={strings(_second_returns(s))}"]
-        out += [f"second_mask={strings(second.mask)}"] if second.mask else []
+        out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
+        out += [_names("second_mask", second.mask)] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
     views = [v for f in ("forward", "backward") for v in shared_memory(s, f)]
-    out += [f"views={strings(views)}"] if views else []
+    out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["contraction=True"] if is_contraction(s) else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 
 
+def _names(field: str, names: Sequence[str]) -> str:
+    one = f"{field}={strings(names)}"
+    if len(one) <= WIDTH - 9:
+        return one
+    return f"{field}=(\n" + "".join(f"            {quoted(n)},\n" for n in names) + "        )"
+
+
 def shared_memory(s: Surface, which: str) -> tuple[str, ...]:
-    """Results of a formula that may share memory with an argument."""
+    """Results of a formula that may share memory with an argument, or are what an earlier one is."""
     view = formula_view(s, which, "") if which == "forward" or s.active else None
-    return () if view is None else view.views
+    if view is None:
+        return ()
+    again = [o.name for _, p in s.programs(which) for k, o in enumerate(p.outputs) if o.value in _before(p, k)]
+    return tuple(dict.fromkeys((*view.views, *again)))
+
+
+def _before(p: Program, k: int) -> tuple[str, ...]:
+    return tuple(o.value for o in p.outputs[:k])
 
 
 def _second_returns(s: Surface) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def is_zero(a: Scalar, b: Scalar) -> Scalar:
 
 def modulus(a: Scalar, b: Scalar) -> Scalar:
     """The absolute value, with derivative 0 at 0."""
-    return where(is_zero(a, b), ZERO, call("hypot", a, b))
+    return call("modulus", a, b)
 
 
 def product(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Pair:
@@ -156,7 +156,7 @@ def _tanh(let: Let, a: Scalar, b: Scalar) -> Pair:
 
 
 def _sign(let: Let, a: Scalar, b: Scalar) -> Pair:
-    size = let("modulus", call("hypot", a, b))
+    size = let("modulus", modulus(a, b))
     zero = is_zero(a, b)
     return where(zero, ZERO, div(a, size)), where(zero, ZERO, div(b, size))
 

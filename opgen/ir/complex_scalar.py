@@ -74,7 +74,7 @@ class Namer:
 
 @dataclass(slots=True)
 class Splitter:
-    """Splits the expressions of one statement; `name` puts a part into a statement of its own, where that is allowed."""
+    """Splits the expressions of one statement; `name` gives a part a statement of its own, where that may be."""
 
     held: Mapping[str, Held]
     name: Namer
@@ -97,6 +97,8 @@ class Splitter:
                 return self._read(e)
             case Apply("where", (condition, a, b)):
                 return self._where(condition, a, b)
+            case Apply("square", (Apply("abs", (z,)),)) | Apply("pow", (Apply("abs", (z,)), Lit(2))):
+                return self._squared_modulus(z), None
             case Apply(fn, args):
                 return self._apply(fn, tuple(self.split(a) for a in args))
             case Cast(arg, like):
@@ -107,6 +109,14 @@ class Splitter:
                 return self.bound[name]
             case Lit() | Const() | Param() | Dim() | Index():
                 return e, None
+
+    def _squared_modulus(self, z: Scalar) -> Scalar:
+        """|z|**2 without a root."""
+        parts = self.split(z)
+        if parts[1] is None:
+            return call("square", parts[0])
+        a, b = self.named((parts[0], parts[1]))
+        return add(call("square", a), call("square", b))
 
     def _read(self, e: Read) -> Parts:
         held = self.held.get(e.tensor)
@@ -184,12 +194,14 @@ class Splitter:
         return RULES[fn](self.name, *self.named(args[0]))
 
     def named(self, p: Pair) -> Pair:
-        return self.name("real", p[0]), self.name("imag", p[1])
+        return self.name("part_real", p[0]), self.name("part_imag", p[1])
 
     def _product(self, args: tuple[Parts, ...]) -> Pair:
         """Real factors go into the first complex one, so that sums of products stay sums of products."""
         factors = [(re, im) for re, im in args if im is not None]
         outside = mul(*(re for re, im in args if im is None))
+        if not all(map(is_light, outside.args if isinstance(outside, Apply) and outside.fn == "mul" else (outside,))):
+            outside = self.name("factor", outside)
         if len(factors) == 1:
             return mul(outside, factors[0][0]), mul(outside, factors[0][1])
         first, *rest = [self.named(f) for f in factors]

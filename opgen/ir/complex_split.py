@@ -55,6 +55,7 @@ from opgen.ir.scalar import (
 )
 
 GRADIENT = "grad_"
+_ALWAYS = Lit(True)
 
 
 def split_operator(o: Operator) -> Operator:
@@ -120,7 +121,7 @@ class _Naming(Namer):
     taken: set[str]
     made: list[Compute]
     span: Span | None
-    path: Scalar = Lit(True)
+    path: Scalar = _ALWAYS
 
     def __call__(self, label: str, e: Scalar) -> Scalar:
         if is_light(e):

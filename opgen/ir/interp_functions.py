@@ -209,6 +209,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "lgamma": _lgamma, "digamma": lambda a: -INF if a == 0 else _special("digamma")(a), "polygamma": _polygamma,
     "i0e": _scaled_bessel(0), "i1e": _scaled_bessel(1),
     "min": _extreme(min), "max": _extreme(max), "clamp": _clamp, "hypot": _quiet(math.hypot),
+    "modulus": _quiet(math.hypot),
     "logaddexp": _logaddexp, "xlogy": _xlogy, "heaviside": _heaviside, "fmod": _quiet(math.fmod), "remainder": _mod,
     "lerp": lambda a, b, w: a + w * (b - a), "sinc": _sinc,
     "isnan": math.isnan, "isfinite": math.isfinite,

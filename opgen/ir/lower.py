@@ -119,7 +119,9 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
 def _tensor(d: Declarations, name: str) -> Tensor:
     t = d.inputs[name]
     kind = Kind(t.dtype)
-    return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc)
+    return Tensor(
+        name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc
+    )
 
 
 # --- one variant -----------------------------------------------------------------------------------------------------

@@ -47,7 +47,9 @@ def complex_row(f: Frame, e: Call, args: Sequence[Typed]) -> Typed:
     result = COMPLEX.get(e.name)
     if result is None:
         message = f"`{e.name}` is not defined for complex numbers"
-        return f.error("OPG223", message, e.span, _HINT, label="complex", notes=(f"defined are {listed(COMPLEX, 'and')}",))
+        return f.error(
+            "OPG223", message, e.span, _HINT, label="complex", notes=(f"defined are {listed(COMPLEX, 'and')}",)
+        )
     scalars = [a.scalar for a in args]
     whole = power(*scalars) if e.name == "pow" else Apply(e.name, tuple(scalars))
     return Typed(whole, _KINDS[result])

@@ -32,7 +32,9 @@ def check_targets(d: Declarations, bag: Bag) -> None:
         if not name.startswith(PREFIX):
             continue
         of = name.removeprefix(PREFIX)
-        differentiable = [PREFIX + n for n, t in d.inputs.items() if t.dtype in ("float", "complex") and t.differentiable]
+        differentiable = [
+            PREFIX + n for n, t in d.inputs.items() if t.dtype in ("float", "complex") and t.differentiable
+        ]
         if of in d.inputs and PREFIX + of not in differentiable:
             bag.error("OPG228", f"the input `{of}` has no gradient", span)
         elif of not in d.inputs:

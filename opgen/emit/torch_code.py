@@ -54,7 +54,9 @@ def torch_function(
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
-    frame = Frame(not operator.wide and any(needs_upcast(p) for p in prepared), operator.outputs, masked)
+    taken = dict.fromkeys((*(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
+    upcast = not operator.wide and any(needs_upcast(p) for p in prepared)
+    frame = Frame(upcast, operator.outputs, masked, tuple(taken))
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)

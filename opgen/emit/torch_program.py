@@ -19,7 +19,7 @@ from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
-from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
+from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import (
     Axis,
@@ -50,6 +50,7 @@ class Frame:
     upcast: bool  # half is computed in float32
     results: tuple[str, ...]  # the outputs of the operator
     masked: bool  # a result that is not asked for may not be assigned
+    reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
     scope = Scope(p, frame.upcast, several_batches, frame.results)
+    scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)
@@ -182,7 +184,8 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
     residual = _is_residual(scope.program, o)
     if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
-        value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
+        space = tuple(dims[i] for i in batch_first(o.shape))
+        value = expanded(scope, aligned(value, space), space)
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None

@@ -117,11 +117,11 @@ def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:
-    """What the backward op takes beside cotangents: all that first and second order read, in order."""
+    """What the backward op takes beside cotangents: all that first and second order read or test, in order."""
     if not s.active:
         return ()
     read = {t.name for _, p in s.programs("backward") for t in p.inputs}
-    for f in second_order(s):
+    for f in (formula_view(s, "backward", ""), *second_order(s)):
         read |= set(f.arguments) if f is not None else set()
     return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
 
@@ -173,7 +173,7 @@ def _fields(
         out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
         out += [_names("second_mask", second.mask)] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
-    views = [v for f in ("forward", "backward") for v in shared_memory(s, f)]
+    views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["contraction=True"] if is_contraction(s) else []
@@ -267,7 +267,8 @@ def is_pointwise(s: Surface) -> bool:
 
 def _handle(s: Surface, name: str) -> str:
     keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
-    return bracketed("return handle_torch_function(", [name, "given", *s.operands, *keywords], ")", 8)
+    seen = s.seen(name, (*s.operands, *s.params))
+    return bracketed("return handle_torch_function(", [seen, "given", *s.operands, *keywords], ")", 8)
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:
 
 def _forced(g: Group, s: Compute, own: list[Read]) -> dict[int, str | Batch] | None:
     """Outer loops whose counterpart follows from reads of what the nest itself produces."""
-    axes: set[str | Batch] = {a if isinstance(a, Batch) else a.name for a in s.axes}
+    axes = {a if isinstance(a, Batch) else a.name for a in s.axes}
     pairs: dict[int, str | Batch] = {}
     for r in own:
         producer = g.member(r.tensor)
@@ -131,9 +131,8 @@ def _slot(g: Group, m: Member, axis: Loop) -> int | None:
 
 
 def _plain(p: Position, axes: set[str | Batch]) -> str | Batch | None:
-    if isinstance(p, Batch):
-        return p if p in axes else None
-    return p.name if isinstance(p, Index) and p.name in axes else None
+    name = p.name if isinstance(p, Index) else p
+    return name if isinstance(name, str | Batch) and name in axes else None
 
 
 def _complete(g: Group, s: Compute, pairs: dict[int, str | Batch]) -> list[str | Batch] | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.emit.sample_values import InputSample, joined_results
 from opgen.ir.formula import scalar
-from opgen.ir.interp import Array, Value, run
+from opgen.ir.interp import Array, run
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import (
     Argument,
@@ -33,50 +34,12 @@ from opgen.ir.program import (
 from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
 from opgen.spec.model import OpSpec
 
-GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 # The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
 _SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
 _RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
 _NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most telling first
 _ATTEMPTS = 80
 _MISFITS = (IndexError, ValueError, ZeroDivisionError, OverflowError)  # what sizes that do not fit lead to
-
-
-@dataclass(frozen=True, slots=True)
-class InputSample:
-    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence."""
-
-    name: str
-    shape: tuple[int | tuple[int, ...], ...]
-    kind: Kind
-    low: float
-    high: float
-    salt: int
-
-    def array(self) -> Array:
-        sizes: list[int] = []
-        for item in self.shape:
-            sizes.extend(item if isinstance(item, tuple) else (item,))
-        points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
-        span = self.high - self.low
-        match self.kind:
-            case Kind.FLOAT:
-                data: list[Value] = [self.low + span * p for p in points]
-            case Kind.INT:
-                data = [int(self.low + span * p) for p in points]
-            case Kind.BOOL:
-                data = [p < 0.5 for p in points]
-            case Kind.COMPLEX:
-                raise AssertionError("a complex sample is made of its parts")
-        return Array(tuple(sizes), data)
-
-    def arrays(self, pairs: Sequence[Pair]) -> dict[str, Array]:
-        """The values of the input, or of the two that stand for a complex one."""
-        pair = next((p for p in pairs if p.name == self.name), None)
-        if pair is None:
-            return {self.name: self.array()}
-        both = replace(self, shape=(*self.shape, 2), kind=Kind.FLOAT).array()
-        return {name: Array(both.shape[:-1], both.data[k::2]) for k, name in enumerate((pair.real, pair.imag))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +144,7 @@ class _Chooser:
             arrays |= {} if s is None else s.arrays(self.operator.pairs)
         results = run(self.program, arrays, values)
         gradients = self._gradients(arrays, values, results)
-        expected = _joined(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
+        expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
         conditions = [_condition(c, self.operator.pairs) for c in self.variant.conditions]
         name = ", ".join(conditions + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
@@ -320,7 +283,7 @@ class _Chooser:
                 sample = InputSample(names.get(t.name, t.name), results[t.of].shape, Kind.FLOAT, -1.0, 1.0, 11)
                 given |= sample.arrays(whole)
         found = run(self.backward, {t.name: given[t.name] for t in self.backward.inputs}, values)
-        return _joined(whole, {o.name: found[o.name] for o in self.backward.outputs})
+        return joined_results(whole, {o.name: found[o.name] for o in self.backward.outputs})
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
@@ -370,20 +333,6 @@ def default_value(a: Argument) -> object:
             return -math.inf
         case _:
             return a.default
-
-
-def _joined(pairs: Sequence[Pair], found: Mapping[str, Array]) -> tuple[Array, ...]:
-    """Results in order; a complex one as its real and imaginary parts in turn."""
-    other = {p.real: p.imag for p in pairs}
-    hidden = [p.imag for p in pairs]
-    out: list[Array] = []
-    for name, a in found.items():
-        if name in other:
-            both = zip(a.data, found[other[name]].data, strict=True)
-            out.append(Array((*a.shape, 2), [v for pair in both for v in pair]))
-        elif name not in hidden:
-            out.append(a)
-    return tuple(out)
 
 
 def _steady(e: Scalar) -> bool:

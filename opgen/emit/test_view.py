@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opgen.emit.samples import InputSample, SampleCase, sample_cases
+from opgen.emit.sample_values import InputSample
+from opgen.emit.samples import SampleCase, sample_cases
 from opgen.ir.interp import Array, Value
 from opgen.ir.program import Kind, Operator, Program, surface
 from opgen.spec.model import OpSpec

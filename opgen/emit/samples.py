@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from opgen.emit.sample_values import InputSample, joined_results
+from opgen.emit.sample_arrays import InputSample, joined_results
+from opgen.emit.sample_values import is_known, stand_in, states_gradients
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, run
 from opgen.ir.interp_functions import SCALARS
@@ -54,7 +55,7 @@ class SampleCase:
     sizes: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, InputSample | None], ...]
     params: tuple[tuple[str, object], ...]
-    expected: tuple[Array, ...]
+    expected: tuple[Array, ...]  # none where a function of another library takes part whose value is not known
     gradients: tuple[Array, ...]
 
 
@@ -63,7 +64,7 @@ def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program |
 
     A variant for which no sizes, params and values are found that go together has no case.
     """
-    stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+    stated = states_gradients(spec)
     gradients = tuple(backwards) if stated else (None,) * len(backwards)
     cases = [
         _Chooser(spec, operator, variant, backward).case(moved=False)
@@ -91,7 +92,7 @@ class _Chooser:
 
     def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
         self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
-        self.program = variant.program
+        self.program = stand_in(variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
         self.parts = {p.name: p.real for p in operator.pairs}
@@ -143,8 +144,11 @@ class _Chooser:
         for s in inputs.values():
             arrays |= {} if s is None else s.arrays(self.operator.pairs)
         results = run(self.program, arrays, values)
-        gradients = self._gradients(arrays, values, results)
-        expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
+        expected: tuple[Array, ...] = ()
+        gradients: tuple[Array, ...] = ()
+        if is_known(self.variant.program):
+            expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
+            gradients = self._gradients(arrays, values, results)
         conditions = [_condition(c, self.operator.pairs) for c in self.variant.conditions]
         name = ", ".join(conditions + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)

@@ -25,6 +25,7 @@ from opgen.emit.signature import (
 from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
+from opgen.emit.view_elsewhere import names_in
 from opgen.ir.program import Compute, Kind, Program, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
@@ -176,6 +177,7 @@ def _fields(
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
+    out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += ["contraction=True"] if is_contraction(s) else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
@@ -202,6 +204,8 @@ def _before(p: Program, k: int) -> tuple[str, ...]:
 
 
 def _second_returns(s: Surface) -> tuple[str, ...]:
+    if s.operator.elsewhere is not None:
+        return (*(f"grad_{n}" for n in s.active), *s.wrt)
     programs = s.programs("second")
     longest = max((p.outputs for _, p in programs), key=len)
     return tuple(dict.fromkeys(o.of for o in (*longest, *(o for _, p in programs for o in p.outputs))))
@@ -255,7 +259,7 @@ def _contracts(st: object) -> bool:
 
 def is_pointwise(s: Surface) -> bool:
     """Only maps over the batch shape."""
-    return all(
+    return s.operator.elsewhere is None and all(
         isinstance(st, Compute) and st.op is None and st.axes == (BATCH,)
         for _, p in s.programs("forward")
         for st in p.statements
@@ -313,8 +317,8 @@ def _inplace(s: Surface, target: str) -> tuple[str, ...]:
 
 
 _SHARED = (
-    *("batch_shape", "choice_error", "compute_dtype", "domain_error", "joined", "range_error", "rank_error"),
-    "size_error",
+    *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
+    *("range_error", "rank_error", "size_error"),
 )
 
 
@@ -328,9 +332,12 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
-    used = [n for n in _SHARED if f"{n}(" in text]
+    second = any("second_order(" in x for x in lines)
+    used = [n for n in _SHARED if f"{n}(" in text] + (["second_order"] if second else [])
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []
     out.append("from . import function")
+    called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
+    out += [imported(".function", called)] if called else []
     return tuple("\n".join(out).split("\n"))

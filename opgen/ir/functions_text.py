@@ -22,6 +22,10 @@ TORCH: dict[str, str] = {
         "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
     "modulus": "torch.hypot({0}, {1})",
+    # pi*x overflows for the largest numbers
+    "sinc": "torch.sinc(torch.clamp({0}, -1e38, 1e38))",
+    "sinpi": "torch.sin(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
+    "cospi": "torch.cos(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
     "erfcx": "torch.special.erfcx({0})",
     "i0e": "torch.special.i0e({0})",
     "i1e": "torch.special.i1e({0})",

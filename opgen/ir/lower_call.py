@@ -141,11 +141,11 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD
-    if function.partials is not None:
+    if function.opaque or function.value is None:
         checked = [real_number(f, t, a.span, f"`{function.name}`") for t, a in zip(args, e.args, strict=True)]
         if any(t.kind is None for t in checked):
             return BAD
-        return Typed(Apply(function.name, tuple(a.scalar for a in args)), Kind.FLOAT)
+        return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
     outer = f.args, f.calls, f.place, f.scope
     f.args = dict(zip(function.params, args, strict=True))
     f.calls = (*f.calls, function.name)

@@ -26,16 +26,12 @@ from opgen.ir.scalar import BATCH, ZERO, Batch, Read, Scalar, reads
 
 
 class Kind(StrEnum):
-    """What an element is. `float` stands for every floating dtype the operator is called with.
-
-    A complex tensor is a pair of float tensors in every program (see `opgen.ir.complex_split`); the kind is left at the
-    surface of an operator, where such a pair is one operand or result.
-    """
+    """What an element is. `float` stands for every floating dtype the operator is called with."""
 
     FLOAT = "float"
     INT = "int"
     BOOL = "bool"
-    COMPLEX = "complex"
+    COMPLEX = "complex"  # outside programs, where such a tensor is two of floats (`opgen.ir.complex_split`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +193,26 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A scalar function of the spec with a stated derivative: inlined only after differentiation."""
+    """A scalar function of the spec that stays a call while programs are differentiated.
+
+    One with a stated derivative is written out afterwards. One that other libraries compute stays a call: `spellings`
+    are its names there by back end, `value` is what it is elsewhere, if the spec says so.
+    """
 
     name: str
     params: tuple[str, ...]
-    value: Scalar  # over Param(name) leaves for its params
-    partials: tuple[Scalar, ...]
+    value: Scalar | None  # over Param(name) leaves for its params
+    partials: tuple[Scalar, ...]  # none: those of the value
+    spellings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return self.partials if self.value is None else (self.value, *self.partials)
+
+    def spelling(self, *back_ends: str) -> str | None:
+        """Its name in the first of some back ends that has one."""
+        found = dict(self.spellings)
+        return next((found[b] for b in back_ends if b in found), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +338,22 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Callable:
+    """A callable of Python by its dotted path; `numpy`: it takes and gives arrays of NumPy."""
+
+    path: str
+    numpy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What computes an operator as a whole, and its gradient: programs then have no statements, only a surface."""
+
+    forward: Callable
+    backward: Callable | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
     """A resolved spec: all inputs and params, and one program per variant.
 
@@ -342,6 +368,7 @@ class Operator:
     params: tuple[Argument, ...]
     outputs: tuple[str, ...]
     variants: tuple[Variant, ...]
+    elsewhere: Elsewhere | None = None
     pairs: tuple[Pair, ...] = ()
 
     @property
@@ -357,9 +384,7 @@ class Operator:
     @property
     def maybe_none(self) -> tuple[str, ...]:
         """The operands that may be left out."""
-        parts = {p.real: p.name for p in self.pairs}
-        hidden = [p.imag for p in self.pairs]
-        return tuple(parts.get(n, n) for n in self.optional if n not in hidden)
+        return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in self.optional)))
 
 
 Surfaced = TypeVar("Surfaced", Tensor, Output)
@@ -367,10 +392,7 @@ Surfaced = TypeVar("Surfaced", Tensor, Output)
 
 def surface(pairs: Sequence[Pair], tensors: Iterable[Surfaced]) -> Iterator[Surfaced]:
     """Inputs or outputs with the two parts of a complex one as one."""
-    whole = {p.real: p for p in pairs}
-    hidden = [p.imag for p in pairs]
+    whole = {p.real: p.name for p in pairs} | {p.imag: "" for p in pairs}
     for t in tensors:
-        if t.name in whole:
-            yield replace(t, name=whole[t.name].name, kind=Kind.COMPLEX)
-        elif t.name not in hidden:
-            yield t
+        if whole.get(t.name, t.name):
+            yield replace(t, name=whole[t.name], kind=Kind.COMPLEX) if t.name in whole else t

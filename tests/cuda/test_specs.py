@@ -14,7 +14,7 @@ import pytest
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.emit.cuda_code import cuda_text
-from opgen.emit.sample_values import InputSample
+from opgen.emit.sample_arrays import InputSample
 from opgen.emit.samples import SampleCase, default_value, sample_cases
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
@@ -25,10 +25,10 @@ from opgen.opt.derive import Flags, derive
 from opgen.plan.build import build
 from opgen.spec.load import load
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
+from tests.spec_files import SPECS
 
 pytestmark = needs_compiler
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block

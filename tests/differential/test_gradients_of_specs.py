@@ -13,13 +13,14 @@ import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.diff.tangent import tangent
-from opgen.emit.sample_values import InputSample
+from opgen.emit.sample_arrays import InputSample
 from opgen.emit.samples import SampleCase, default_value, sample_cases
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
+from tests.spec_files import SPECS
 
-from .conftest import SPECS, lowered
+from .conftest import lowered
 
 STEP = 1e-5
 

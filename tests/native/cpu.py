@@ -35,6 +35,8 @@ def _in_halves(count: int, grain: int, body: object, data: int) -> None:
 class Compiled(emulate.Emulated):
     """One program as CPU kernels."""
 
+    steps = "op_steps_baseline"
+
     def __init__(self, program: Program, folder: Path) -> None:
         planned = build(program)
         steps = tuple(contraction(planned, s) if isinstance(s, Contract) else s for s in planned.steps)
@@ -67,7 +69,7 @@ class Compiled(emulate.Emulated):
             (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
         )  # fmt: skip
-        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, "op_steps_baseline")
+        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, self.steps)
         host = _Host(_in_halves, emulate._BadIndex(-1))
         for k in self.numbers:
             status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(

@@ -18,7 +18,7 @@ GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 
 @dataclass(frozen=True, slots=True)
 class InputSample:
-    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence."""
+    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence; or values."""
 
     name: str
     shape: tuple[int | tuple[int, ...], ...]
@@ -26,11 +26,14 @@ class InputSample:
     low: float
     high: float
     salt: int
+    values: tuple[Value, ...] = ()
 
     def array(self) -> Array:
         sizes: list[int] = []
         for item in self.shape:
             sizes.extend(item if isinstance(item, tuple) else (item,))
+        if self.values:
+            return Array(tuple(sizes), list(self.values))
         points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
         span = self.high - self.low
         match self.kind:
@@ -49,6 +52,9 @@ class InputSample:
         pair = next((p for p in pairs if p.name == self.name), None)
         if pair is None:
             return {self.name: self.array()}
+        if self.values:
+            real = replace(self, kind=Kind.FLOAT).array()
+            return {pair.real: real, pair.imag: Array(real.shape, [0.0] * len(real.data))}
         both = replace(self, shape=(*self.shape, 2), kind=Kind.FLOAT).array()
         return {name: Array(both.shape[:-1], both.data[k::2]) for k, name in enumerate((pair.real, pair.imag))}
 

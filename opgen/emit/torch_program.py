@@ -189,12 +189,11 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
-    if like is not None and like not in scope.pending:
+    if like is not None:
+        scope.arrange(like)  # in this variant as in those that read it earlier
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if like is not None and like in scope.pending:
-        value = value.method(f"sum_to_size({like}.shape)")
     if scope.upcast and o.kind is Kind.FLOAT and not residual:
         value = value.method("to(dtype)")
     name = value.text.text.split(".")[0]

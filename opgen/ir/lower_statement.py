@@ -47,6 +47,7 @@ class Wanted:
     span: Span | None = None
     origin: str = ""
     kind: Kind | None = None
+    at_least: bool = False  # the kind may also be complex
     batch: bool = False  # a bare target has batch dims whatever the right side has
 
 
@@ -208,7 +209,7 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
 
 def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
     """The kind of the result: what the formula gives, or the declared one where it can be that."""
-    if wanted.kind is None or wanted.kind is kind:
+    if wanted.kind is None or wanted.kind is kind or (wanted.at_least and kind is Kind.COMPLEX):
         return kind
     if wanted.kind is Kind.COMPLEX or (wanted.kind is Kind.FLOAT and kind is not Kind.COMPLEX):
         return wanted.kind

@@ -32,6 +32,18 @@ def _in_halves(count: int, grain: int, body: object, data: int) -> None:
     body(count // 2, count, data)  # type: ignore[operator]
 
 
+def kernels_text(table: StepTable) -> str:
+    """The file of the kernels of a table, for an operator called `op`."""
+    return fill(
+        "op_kernels.cpp.j2",
+        op="op",
+        includes=(),
+        elsewhere=(),
+        kernels=tuple(k.lines for k in table.kernels),
+        steps=tuple(table_lines([k.name for k in table.kernels])),
+    )
+
+
 class Compiled(emulate.Emulated):
     """One program as CPU kernels."""
 
@@ -43,14 +55,8 @@ class Compiled(emulate.Emulated):
         self.plan = replace(planned, steps=steps)
         table = StepTable("op")
         self.numbers = table.add(self.plan, "run")
-        text = fill(
-            "op_kernels.cpp.j2",
-            op="op",
-            kernels=tuple(k.lines for k in table.kernels),
-            steps=tuple(table_lines([k.name for k in table.kernels])),
-        )
         source = folder / "op_kernels.cpp"
-        source.write_text(text)
+        source.write_text(kernels_text(table))
         made = folder / "op.so"
         found = emulate.compiler()
         assert found is not None

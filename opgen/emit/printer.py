@@ -67,6 +67,7 @@ class Dialect:
     constants: Mapping[str, str]
     spelling: Callable[[ScalarFunction, tuple[Text, ...]], str]
     as_float: Callable[[Text], Text]  # an int or a condition where a float is needed
+    as_int: Callable[[Text], Text]  # a literal or a condition where a function takes ints
     elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
@@ -123,6 +124,8 @@ class Printer:
         kind = result_kind(row, texts)
         if kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
+        elif len(texts) > 1:
+            texts = tuple(self.dialect.as_int(t) for t in texts)
         number = all(t.number for t in texts)
         if not row.variadic or len(texts) <= len(row.args):
             return self._spell(row, texts, kind, number)
@@ -189,6 +192,13 @@ def _native_literal(value: int | Fraction | bool) -> Text:
 def _native_float(t: Text) -> Text:
     literal = t.number and t.level >= _UNARY and t.text.lstrip("-").isdigit()
     return Text(f"opmath_t({t.text})" if literal else f"static_cast<opmath_t>({t.text})", _ATOM, number=t.number)
+
+
+def _native_int(t: Text) -> Text:
+    if t.kind is Kind.BOOL:
+        return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, number=t.number)
+    literal = t.number and t.text.lstrip("-").isdigit()
+    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literal else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -283,6 +293,7 @@ NATIVE = Dialect(
     },
     spelling=lambda row, _: row.cpp,
     as_float=_native_float,
+    as_int=_native_int,
     elsewhere=_native_elsewhere,
     unary=_UNARY,
     atom=_ATOM,

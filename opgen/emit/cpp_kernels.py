@@ -14,9 +14,11 @@ from opgen.emit.cpp_layout import block, commented, laid_out
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
 from opgen.emit.cpp_sequence import sequence_lines
+from opgen.emit.cpp_stream import stream_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
+from opgen.ir.program import Function
 from opgen.plan.expand import positions
-from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
+from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,14 @@ class StepTable:
     kernels: list[Kernel] = field(default_factory=list)
     cuda: list[CudaStep] = field(default_factory=list)
     cuda_plans: list[CudaPlan] = field(default_factory=list)
+    functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _numbers: dict[str, int] = field(default_factory=dict)
     _contractions: set[str] = field(default_factory=set)
 
     def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
         """Put the kernels of a plan in; the numbers of its steps."""
         view = cuda_plan(self.op, prefix, plan)
+        self.functions.update((f.name, f) for f in plan.functions)
         own = iter(kernels(plan, prefix))
         numbers: list[int] = []
         fresh: list[CudaStep] = []
@@ -81,11 +85,13 @@ def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain, name: str) -> Kernel:
+def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain | Stream, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
     elif isinstance(step, Chain):
         body = sequence_lines(plan, step)
+    elif isinstance(step, Stream):
+        body = stream_lines(plan, step)
     else:
         base = Store(step.out, positions(step.axes), step.base)
         fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)

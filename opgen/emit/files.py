@@ -49,7 +49,7 @@ def render(
     test = test_view(
         spec,
         operator,
-        [d.gradient for d in derived],
+        derived,
         forward_mode=s.complete("tangent"),
         class_name=camel(s.name),
         module=module.name,

@@ -9,13 +9,13 @@ index is spelled belongs to whoever lays out the loops, so those leaves go throu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
-from opgen.ir.program import Function, Kind
-from opgen.ir.scalar import Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, substitute
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
 
 Leaf = Read | Param | Dim | Index
 
@@ -67,6 +67,8 @@ class Dialect:
     constants: Mapping[str, str]
     spelling: Callable[[ScalarFunction, tuple[Text, ...]], str]
     as_float: Callable[[Text], Text]  # an int or a condition where a float is needed
+    as_int: Callable[[Text], Text]  # a literal or a condition where a function takes ints
+    elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
 
@@ -82,7 +84,6 @@ class Printer:
     dialect: Dialect
     leaf: Callable[[Leaf], Text]
     cast: Callable[[Text, str], Text] = _no_cast
-    functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __call__(self, e: Scalar) -> str:
         return self.text(e).text
@@ -106,14 +107,13 @@ class Printer:
         return self.text(e).at(level)
 
     def _apply(self, fn: str, args: tuple[Scalar, ...]) -> Text:
-        own = self.functions.get(fn)
-        if own is not None:
-            return self.text(substitute(own.value, dict(zip(map(Param, own.params), args, strict=True))))
         special = self.dialect.special.get(fn)
         if special is not None:
             return special(self, args)
-        row = FUNCTIONS[fn]
         texts = tuple(self.text(a) for a in args)
+        if fn not in FUNCTIONS:
+            return self.dialect.elsewhere(fn, texts)
+        row = FUNCTIONS[fn]
         infix = self.dialect.infix.get(fn)
         if infix is not None:
             return join(infix, texts, result_kind(row, texts))
@@ -124,6 +124,8 @@ class Printer:
         kind = result_kind(row, texts)
         if kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
+        elif len(texts) > 1:
+            texts = tuple(self.dialect.as_int(t) for t in texts)
         number = all(t.number for t in texts)
         if not row.variadic or len(texts) <= len(row.args):
             return self._spell(row, texts, kind, number)
@@ -192,6 +194,13 @@ def _native_float(t: Text) -> Text:
     return Text(f"opmath_t({t.text})" if literal else f"static_cast<opmath_t>({t.text})", _ATOM, number=t.number)
 
 
+def _native_int(t: Text) -> Text:
+    if t.kind is Kind.BOOL:
+        return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, number=t.number)
+    literal = t.number and t.text.lstrip("-").isdigit()
+    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literal else t
+
+
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:
     condition, a, b = (p.text(x) for x in args)
     kind = Kind.BOOL if a.kind is b.kind is Kind.BOOL else Kind.INT
@@ -242,6 +251,16 @@ def _native_call(name: str) -> Special:
     return special
 
 
+def _native_elsewhere(name: str, texts: tuple[Text, ...]) -> Text:
+    values = (t if t.kind is Kind.FLOAT else _native_float(t) for t in texts)
+    return Text(f"{native_function(name)}({', '.join(t.text for t in values)})", _ATOM)
+
+
+def native_function(name: str) -> str:
+    """What a function that another library computes is called in C++, on numbers of type `opmath_t`."""
+    return f"elsewhere_{name}"
+
+
 NATIVE = Dialect(
     infix={
         # `&&` in `||` is written with its parentheses, which compilers ask for.
@@ -274,6 +293,8 @@ NATIVE = Dialect(
     },
     spelling=lambda row, _: row.cpp,
     as_float=_native_float,
+    as_int=_native_int,
+    elsewhere=_native_elsewhere,
     unary=_UNARY,
     atom=_ATOM,
 )

@@ -55,13 +55,14 @@ def torch_function(
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
     taken = dict.fromkeys((*(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
-    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked, tuple(taken))
+    upcast = not operator.wide and any(needs_upcast(p) for p in prepared)
+    frame = Frame(upcast, operator.outputs, masked, tuple(taken))
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
-    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs))
+    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs), operator.pairs)
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]

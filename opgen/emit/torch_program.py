@@ -20,7 +20,7 @@ from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
-from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -189,12 +189,11 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
-    if like is not None and like not in scope.pending:
+    if like is not None:
+        scope.arrange(like)  # in this variant as in those that read it earlier
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if like is not None and like in scope.pending:
-        value = value.method(f"sum_to_size({like}.shape)")
     if scope.upcast and o.kind is Kind.FLOAT and not residual:
         value = value.method("to(dtype)")
     name = value.text.text.split(".")[0]
@@ -251,7 +250,7 @@ def needs_upcast(p: Program) -> bool:
 def _roundings(e: Scalar) -> int:
     total = 0
     for n in walk(e):
-        rounds = isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT
+        rounds = isinstance(n, Apply) and row(n.fn).result != "bool" and n.fn not in _EXACT
         if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
             total += max(1, len(n.args) - 1)
     return total

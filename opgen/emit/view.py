@@ -10,13 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
+from opgen.emit.layout import bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
-from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions
+from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions, surface
+from opgen.ir.scalar import BATCH
 from opgen.opt.derive import Derived
+from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
 
 
@@ -28,7 +30,7 @@ class FormulaView:
     define: str
     doc: str
     lines: tuple[str, ...]
-    result: str
+    result: tuple[str, ...]  # the lines of `return`
     arguments: tuple[str, ...]
     optional: tuple[str, ...]
     results: tuple[str, ...]  # what the results stand for, in order
@@ -59,6 +61,16 @@ class Surface:
     @property
     def inputs(self) -> tuple[str, ...]:
         return tuple(t.name for t in self.operator.inputs)
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The tensors that a call of the operator names: its inputs, with a complex one as one."""
+        return tuple(t.name for t in self.operator.operands)
+
+    @property
+    def results(self) -> tuple[Output, ...]:
+        """The outputs as a call of the operator returns them."""
+        return tuple(surface(self.operator.pairs, self.outputs))
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -101,8 +113,9 @@ class Surface:
         return f"globals()[{quoted(function)}]" if function in arguments else function
 
     def complete(self, which: str) -> bool:
-        """Does every variant have this program?"""
-        return len(self.programs(which)) == len(self.derived)
+        """Does every variant that has a gradient have this program?"""
+        smooth = [d for d in self.derived if d.backward is not None]
+        return bool(smooth) and all(getattr(d, which) is not None for d in smooth)
 
 
 def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
@@ -121,6 +134,8 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
 
 
 def _formula_view(s: Surface, which: str) -> FormulaView | None:
+    if s.operator.elsewhere is not None:
+        return _call_elsewhere(s, which)
     if which != "forward" and not s.complete(which):
         return None
     programs = s.programs(which)
@@ -135,7 +150,7 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
     define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
-    result = f.returns[0] if len(f.returns) == 1 else ", ".join(f.returns)
+    result = tuple(listed_lines("return ", f.returns, "", 4))
     return FormulaView(
         f.name,
         define,
@@ -150,6 +165,49 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
         tuple(h for h in f.helpers if _called(h, f.lines)),
         f.uses_math,
     )
+
+
+def _call_elsewhere(s: Surface, which: str) -> FormulaView | None:
+    """A formula of an operator that callables compute: a call."""
+    cotangents = tuple(f"grad_{n}" for n in s.active)
+    params = [f"{p}={p}" for p in s.params]
+    match which:
+        case "forward":
+            names, targets, results = s.inputs, s.output_names, s.output_names
+            items = ["FORWARD(", *names, *params]
+        case "backward" if s.active:
+            names, results = (*cotangents, *s.inputs, *s.output_names), s.wrt
+            targets = tuple(f"grad_{n}" for n in s.wrt)
+            items = ["BACKWARD(", *names, *params]
+        case "second" if s.active and not s.spec.once_differentiable:
+            grads = tuple(f"grad_grad_{n}" for n in s.wrt)
+            names, results = (*grads, *cotangents, *s.inputs), (*cotangents, *s.wrt)
+            targets = (*(f"grad_{n}" for n in cotangents), *(f"grad_{n}" for n in s.wrt))
+            wrt = tupled([str(s.inputs.index(n)) for n in s.wrt])
+            given = [tupled(grads), tupled(cotangents), tupled(s.inputs), wrt]
+            items = ["second_order(", "OP", "BACKWARD", *given, *params]
+        case _:
+            return None
+    name = f"{s.name}_{which}"
+    optional = tuple(n for n in names if n.removeprefix("grad_grad_") in s.operator.optional)
+    typed = [*(f"{n}: Tensor | None" if n in optional else f"{n}: Tensor" for n in names)]
+    typed += [f"{a.name}: {annotation(a)}" for a in s.operator.params]
+    define = bracketed(f"def {name}(", typed, f") -> {_returned(len(targets), maybe=which != 'forward')}:")
+    left = ", ".join(targets)
+    first, *rest = bracketed(f"{left} = {items[0]}", items[1:], ")", 4).split("\n")
+    lines = (first, *(line.removeprefix("    ") for line in rest))
+    if which == "backward":
+        lines += tuple(f"grad_{n} = like_input(grad_{n}, {n})" for n in s.wrt if _broadcasts(s, n))
+    returned = tuple(listed_lines("return ", targets, "", 4))
+    return FormulaView(
+        name, define, "", lines, returned, (*names, *s.params), optional, tuple(results), (), (), (), uses_math=False
+    )
+
+
+def _broadcasts(s: Surface, name: str) -> bool:
+    """May a gradient have more batch dims than its input? Where several inputs have batch dims."""
+    batched = [t.name for t in s.operator.inputs if BATCH in t.shape]
+    return name in batched and len(batched) > 1
 
 
 def _without_absence_tests(s: Surface, f: TorchFunction) -> TorchFunction:
@@ -207,13 +265,21 @@ def _returned(count: int, *, maybe: bool) -> str:
 
 
 def formula_text(spec: OpSpec) -> tuple[str, ...]:
-    """The forward block of a spec, as its author wrote it."""
-    lines = [line.rstrip() for line in str(spec.forward).strip("\n").split("\n")]
-    return tuple(in_docstring(line) for line in lines)
+    """The forward block of a spec for a docstring."""
+    return tuple(map(in_docstring, formula_lines(spec)))
+
+
+def formula_lines(spec: OpSpec) -> tuple[str, ...]:
+    """The forward block of a spec, as its author wrote it; of a callable, the call."""
+    if isinstance(spec.forward, Callee):
+        results = ", ".join(str(o.name) for o in spec.outputs or ())
+        arguments = [*(str(i.name) for i in spec.inputs), *(f"{p.name}={p.name}" for p in spec.params)]
+        return (f"{results} = {spec.forward.path}({', '.join(arguments)})",)
+    return tuple(line.rstrip() for line in str(spec.forward).strip("\n").split("\n"))
 
 
 def shape_of(s: Surface, name: str) -> str:
-    tensor = next(t for t in s.operator.inputs if t.name == name)
+    tensor = next(t for t in s.operator.operands if t.name == name)
     return layout_text(tensor.shape)
 
 
@@ -225,7 +291,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
         out += [*wrapped(in_docstring(str(spec.description)), 112), ""]
     out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
     for i in spec.inputs:
-        kind = {"float": "", "int": "integer ", "bool": "bool "}[i.dtype]
+        kind = {"float": "", "int": "integer ", "bool": "bool ", "complex": "complex "}[i.dtype]
         text = f"{i.name}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
         text += f"; {i.doc}" if i.doc else ""
         text += f"; {i.domain}" if i.domain else ""
@@ -236,7 +302,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
         text += f"; {p.doc}" if p.doc else ""
         text += f"; {p.domain}" if p.domain else ""
         out += _item(text)
-    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.outputs))]
+    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.results))]
     if spec.reference:
         out += ["", f"Computes what `{spec.reference}` computes."]
     if out[out.index("Args:") + 1] == "":
@@ -245,7 +311,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
 
 
 def _result_text(o: Output) -> str:
-    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool "}[o.kind]
+    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[o.kind]
     return f"{o.name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
 
 

@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic_core import PydanticCustomError
 
@@ -63,13 +63,6 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
     return expected(what, node, f"write `[{node.text}]`", meant=Sequence((node,), node.span, node.key))
-
-
-def not_yet(what: str) -> Callable[[object], NoReturn]:
-    def refuse(_: object) -> NoReturn:
-        raise refused("OPG118", f"{what} not supported yet", label="not supported yet")
-
-    return refuse
 
 
 def text(node: object) -> str:
@@ -155,13 +148,11 @@ def dotted(node: object) -> Word:
     return word(node, DOTTED, "a dotted path such as `package.function`", str.strip)
 
 
-def one_of(*allowed: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
+def one_of(*allowed: str) -> Callable[[object], str]:
     def choose(node: object) -> str:
         what = listed(allowed)
         if not isinstance(node, Scalar):
             raise expected(what, node)
-        if node.text in later:
-            raise refused("OPG118", f"`{node.text}` is not supported yet", label="not supported yet")
         if node.text not in allowed:
             guess = closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
@@ -205,4 +196,4 @@ def plain(node: object) -> Value | list[Any] | dict[str, Any]:
 def case(node: object) -> Any:
     if not isinstance(node, Mapping):
         raise expected("a mapping of names to values", node)
-    return plain(node)
+    return {Word(key.text, key.span): plain(value) for key, value in node.entries}

@@ -32,8 +32,22 @@ def _in_halves(count: int, grain: int, body: object, data: int) -> None:
     body(count // 2, count, data)  # type: ignore[operator]
 
 
+def kernels_text(table: StepTable) -> str:
+    """The file of the kernels of a table, for an operator called `op`."""
+    return fill(
+        "op_kernels.cpp.j2",
+        op="op",
+        includes=(),
+        elsewhere=(),
+        kernels=tuple(k.lines for k in table.kernels),
+        steps=tuple(table_lines([k.name for k in table.kernels])),
+    )
+
+
 class Compiled(emulate.Emulated):
     """One program as CPU kernels."""
+
+    steps = "op_steps_baseline"
 
     def __init__(self, program: Program, folder: Path) -> None:
         planned = build(program)
@@ -41,14 +55,8 @@ class Compiled(emulate.Emulated):
         self.plan = replace(planned, steps=steps)
         table = StepTable("op")
         self.numbers = table.add(self.plan, "run")
-        text = fill(
-            "op_kernels.cpp.j2",
-            op="op",
-            kernels=tuple(k.lines for k in table.kernels),
-            steps=tuple(table_lines([k.name for k in table.kernels])),
-        )
         source = folder / "op_kernels.cpp"
-        source.write_text(text)
+        source.write_text(kernels_text(table))
         made = folder / "op.so"
         found = emulate.compiler()
         assert found is not None
@@ -67,7 +75,7 @@ class Compiled(emulate.Emulated):
             (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
         )  # fmt: skip
-        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, "op_steps_baseline")
+        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, self.steps)
         host = _Host(_in_halves, emulate._BadIndex(-1))
         for k in self.numbers:
             status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(

@@ -11,7 +11,7 @@ from opgen.ir.formula import scalar
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.interp import array, run
 from opgen.ir.program import Compute, Program, Variant
-from opgen.ir.scalar import Apply, Param, Read, substitute, walk
+from opgen.ir.scalar import Apply, Index, Param, Read, Scalar, substitute, walk
 from opgen.opt.derive import Flags, derive_variant
 from opgen.opt.stabilize import RULES, describe, stabilize
 from tests.diff.programs import axes, program, tensor
@@ -42,6 +42,12 @@ CASES = {
     "log(1 - exp(-x))": "log1mexp(x)",
     "(exp(x) - exp(-x))/(exp(x) + exp(-x))": "tanh(x)",
     "sin(x)/x": "sinc(x/pi)",
+    "sqrt(x**2 + (3*x)**2)": "hypot(x, 3*x)",
+    "exp(x)/(1 + exp(x))**2": "sigmoid(x)*sigmoid(-x)",
+    "2/(1 + exp(-2*x)) - 1": "tanh(2*x/2)",
+    "log(exp(x) - 1)": "x + log1mexp(x)",
+    "1 - tanh(x)**2": "4*sigmoid(2*x)*sigmoid(-2*x)",
+    "(1 - cos(x))/x**2": "0.5*square(sinc(x/(2*pi)))",
 }
 
 
@@ -80,6 +86,27 @@ def test_spelled_out_reductions_are_recognised(sample: str, op: str) -> None:
     p, applied = stabilize(samples()[sample])
     assert op in [s.op for s in p.statements if isinstance(s, Compute)]
     assert applied
+
+
+@pytest.mark.parametrize(
+    ("body", "op", "outer", "becomes"),
+    [
+        ("exp(x)", "mean", "log(x)", "logsumexp"),
+        ("x**2", "sum", "x**0.5", "norm"),
+    ],
+)
+def test_functions_of_reductions_are_recognised(body: str, op: str, outer: str, becomes: str) -> None:
+    def at(formula: str, r: Read) -> Scalar:
+        return substitute(scalar(formula, ("x",)), {Param("x"): r})
+
+    k = axes("k")
+    inner = Compute("part", (), at(body, Read("x", (Index("k"),))), op, k)
+    p = program([tensor("x", "K")], [inner, Compute("y", (), at(outer, Read("part", ())))])
+    found, applied = stabilize(p)
+    assert becomes in [s.op for s in found.statements if isinstance(s, Compute)]
+    assert len(applied) == 1
+    x = array([0.5, -1.0, 2.0])
+    assert run(found, {"x": x})["y"].data[0] == pytest.approx(run(p, {"x": x})["y"].data[0], rel=1e-12)
 
 
 def test_exact_turns_it_off() -> None:

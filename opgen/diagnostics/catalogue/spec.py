@@ -90,12 +90,18 @@ ROWS = (
         "bias: {absent: 1}",
         "bias: {optional: true, absent: 1}",
     ),
-    Code("OPG118", "Not supported yet", "The language describes this, but this version does not build it."),
     Code(
         "OPG119",
         "Default that does not fit",
         "The default value is not of the param's type, or not among its choices.",
         "size: {type: int, default: 0.5}",
         "size: {type: int, default: 2}",
+    ),
+    Code(
+        "OPG120",
+        "Test case that does not fit",
+        "The value is not of the dtype, shape, type or choices of what it is given to, or two sizes contradict.",
+        "tests: {cases: [{x: [[1, 2], [3]]}]}",
+        "tests: {cases: [{x: [[1, 2], [3, 4]]}]}",
     ),
 )

@@ -69,6 +69,7 @@ class Dialect:
     as_float: Callable[[Text], Text]  # an int or a condition where a float is needed
     unary: int  # precedence of a sign
     atom: int
+    as_int: Callable[[Text], Text] = lambda t: t  # a literal or a condition among integers
 
 
 def _no_cast(text: Text, like: str) -> Text:
@@ -124,6 +125,8 @@ class Printer:
         kind = result_kind(row, texts)
         if kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
+        elif kind is Kind.INT and all(t.kind is not Kind.FLOAT for t in texts):
+            texts = tuple(self.dialect.as_int(t) for t in texts)
         number = all(t.number for t in texts)
         if not row.variadic or len(texts) <= len(row.args):
             return self._spell(row, texts, kind, number)
@@ -190,6 +193,13 @@ def _native_literal(value: int | Fraction | bool) -> Text:
 def _native_float(t: Text) -> Text:
     literal = t.number and t.level >= _UNARY and t.text.lstrip("-").isdigit()
     return Text(f"opmath_t({t.text})" if literal else f"static_cast<opmath_t>({t.text})", _ATOM, number=t.number)
+
+
+def _native_int(t: Text) -> Text:
+    """Functions of integers take one type."""
+    if t.text.lstrip("-").isdigit():
+        return Text(f"int64_t({t.text})", _ATOM, Kind.INT, number=t.number)
+    return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, t.number) if t.kind is Kind.BOOL else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -276,4 +286,5 @@ NATIVE = Dialect(
     as_float=_native_float,
     unary=_UNARY,
     atom=_ATOM,
+    as_int=_native_int,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.emit.printer import Dialect, Infix, Printer, Special, Text, decimal, join, result_kind, whole
@@ -44,7 +44,7 @@ def dialect(casts: Casts) -> Dialect:
     """The torch dialect inside one function body."""
 
     def as_float(t: Text) -> Text:
-        return t if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
+        return replace(t, kind=Kind.FLOAT) if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
 
     def as_tensor(t: Text) -> Text:
         return Text(casts.tensor(t.text, t.kind), ATOM, t.kind) if t.number else t

@@ -19,7 +19,7 @@ from opgen.emit.torch_rewrite import mapped
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
-from opgen.emit.torch_values import Stored, Value, batch_first, moved_out
+from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import (
     Axis,
@@ -50,6 +50,7 @@ class Frame:
     upcast: bool  # half is computed in float32
     results: tuple[str, ...]  # the outputs of the operator
     masked: bool  # a result that is not asked for may not be assigned
+    anchor: str = ""  # a float argument that every call has
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Listing:
 def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
-    scope = Scope(p, frame.upcast, several_batches, frame.results)
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor)
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)
@@ -104,7 +105,7 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
     taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
     times = Counter(o.value for o in p.outputs)
     final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
-    shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
+    shared = {o.value: f"whole_{o.name}" for o in p.outputs if (masked and o.value in last_reads) or times[o.value] > 1}
     return {**final, **shared}
 
 
@@ -182,16 +183,17 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
     residual = _is_residual(scope.program, o)
     if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
-        value = expanded(scope, value, tuple(dims[i] for i in batch_first(o.shape)))
+        space = tuple(dims[i] for i in batch_first(o.shape))
+        value = expanded(scope, aligned(value, space), space)
     if stored.name != o.name or value.text.text != stored.name:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
-    if like is not None and like not in scope.pending:
+    if like is not None:
+        if moved_out(o.shape):
+            scope.tensor(like)  # batch dims of both in front
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if like is not None and like in scope.pending:
-        value = value.method(f"sum_to_size({like}.shape)")
     if scope.upcast and o.kind is Kind.FLOAT and not residual:
         value = value.method("to(dtype)")
     name = value.text.text.split(".")[0]
@@ -214,7 +216,7 @@ def _named(scope: Scope, value: Value, o: Output) -> Value:
 def _is_residual(p: Program, o: Output) -> bool:
     """An intermediate kept for backward: in the compute dtype, without broadcasting it."""
     derived = any(t.role in (Role.COTANGENT, Role.TANGENT) for t in p.inputs)
-    return bool(o.of) and o.like is None and not derived
+    return bool(o.of) and o.like is None and not o.differentiable and not derived
 
 
 def _narrower(scope: Scope, like: str) -> bool:

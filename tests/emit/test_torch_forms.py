@@ -98,6 +98,29 @@ FORMS = {
         "inputs: {x: {}, k: {dtype: int}, m: {dtype: bool}}\n"
         "forward: 'y = x * m + m + k / 2 + (x > 0) - (k % 2 == 1) + sqrt(abs(k) + 1) + where(m, k, 1)'\n"
     ),
+    "spread": ("inputs: {x: {}, w: {shape: [N, ...]}}\nforward: 'y[..., n] = x[...]*max(0*w[0, ...], 1)'\n"),
+    "part": (
+        "inputs: {w: {shape: [..., N]}, x: {shape: [N, ...]}, z: {shape: [N, ...]}}\n"
+        "forward: |\n"
+        "  y[i < 3, n] = i*sum[...](w[..., n])\n"
+        "  k[n, ..., i < 2] = x[0, ...]*n*z[1, ...]\n"
+        "  c[i < 2] = 0.5\n"
+    ),
+    "numbers": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y = N\n"
+        "  z = 0.5\n"
+        "  p[i < 3] = where(i <= 1, 2, 0.3 + N/2)\n"
+        "  q[...] = x[..., where(x[..., 0] > 0, 1, 0)]\n"
+    ),
+    "integers": (
+        "inputs: {x: {shape: [K]}, ids: {shape: [..., N], dtype: int}, on: {shape: [N], dtype: bool}}\n"
+        "forward: |\n"
+        "  a[..., n] = softmax[n](ids[..., n])*x[0]\n"
+        "  b[..., n] = logcumsumexp[n](ids[..., n])*x[1] + cumsum[n](on[n])\n"
+        "  m = mean[n](on[n])*max[n](on[n])*x[0] + argmax[n](on[n]) + var[...](2)\n"
+    ),
     "names": (
         "inputs: {sum: {}, torch_: {}, l: {shape: [..., I]}}\nforward: 'max[..., i] = sum * torch_ + l[..., i] * I'\n"
     ),

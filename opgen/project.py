@@ -21,7 +21,7 @@ from opgen.write.compare import Change, Status, Unit, compare, read_manifest, re
 from opgen.write.diff import unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, spec_label
-from opgen.write.writer import commit
+from opgen.write.writer import commit, replace_file
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -91,6 +91,46 @@ def build(
     _write_all(run, rendered)
     _remove_orphans(run, given)
     return BuildResult(run.out, tuple(run.changes), run.bag.items, tuple(run.ops.values()), tuple(run.fresh))
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """What `catalogue` did, or with `check` would do."""
+
+    changed: bool
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def failed(self) -> bool:
+        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) -> PageResult:
+    """Write the page that describes the operators of specs and folders of specs; with a mistake in one, nothing.
+
+    `check` writes nothing either.
+    """
+    from opgen.emit.catalogue import Described, page
+
+    bag = Bag()
+    found: list[Described] = []
+    for path in _specs([Path(p) for p in paths], bag):
+        file = pipeline.read(path, bag)
+        made = pipeline.run(file, Stage.DERIVED) if file else pipeline.Artefacts()
+        for diagnostic in made.diagnostics:
+            bag.add(diagnostic)
+        if file and made.spec is not None and made.derived:
+            found.append(Described(made.spec, file.label, made.derived))
+    target = Path(out)
+    try:
+        text = page(found)
+        changed = not bag.has_errors and (not target.is_file() or target.read_bytes() != text.encode())
+        if changed and not check:
+            replace_file(target, text)
+    except OSError as e:
+        bag.error("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None)
+        changed = False
+    return PageResult(changed, bag.items)
 
 
 def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:

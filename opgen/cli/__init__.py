@@ -17,6 +17,7 @@ from opgen import __version__
 FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
 _COMMANDS = {
     "build": "generate operators from specs",
+    "catalogue": "describe operators on one page",
     "compile": "compile the native libraries of generated operators",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",

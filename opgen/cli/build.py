@@ -8,7 +8,7 @@ import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics
-from opgen.cli.options import out_option
+from opgen.cli.options import default_specs, out_option
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
@@ -34,7 +34,7 @@ def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: 
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
     progress = Progress()
     try:
-        result = build(paths or (_default(),), out, check=check or diff, force=force, progress=progress)
+        result = build(paths or (default_specs("build"),), out, check=check or diff, force=force, progress=progress)
     finally:
         progress.close()
     if diff:
@@ -45,13 +45,6 @@ def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: 
     _summary(result, dry=check or diff)
     if result.failed or ((check or diff) and result.drift):
         raise click.exceptions.Exit(FINDINGS)
-
-
-def _default() -> Path:
-    folder = Path("specs")
-    if not folder.is_dir():
-        raise click.UsageError("there is no folder specs here; name a spec: opgen build PATH")
-    return folder
 
 
 def _print_changes(result: BuildResult, *, verbose: bool) -> None:

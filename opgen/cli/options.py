@@ -15,6 +15,14 @@ out_option = click.option(
 )
 
 
+def default_specs(command: str) -> Path:
+    """The folder that is meant where a command is given no spec."""
+    folder = Path("specs")
+    if not folder.is_dir():
+        raise click.UsageError(f"there is no folder specs here; name a spec: opgen {command} PATH")
+    return folder
+
+
 def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
     """The operators in a folder, all or the ones that are wanted."""
     found = sorted(p.parent.name for p in out.glob("*/manifest.json"))

@@ -8,21 +8,19 @@ are in the runtime header.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from opgen.emit.cuda_layout import function, indented
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
+from opgen.emit.long_values import hoisted
 from opgen.emit.printer import NATIVE, Text
-from opgen.emit.wide import is_wide, pieces
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Position, Read, Scalar, children, substitute, walk
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, children, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
-_ROOM = 108  # of a line of 120, without the deepest indentation
-_WORTH = 12  # an expression shorter than this gets no line of its own
 _CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
 
 
@@ -87,92 +85,6 @@ def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]
     else:
         inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
     return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
-
-
-# --- long expressions -------------------------------------------------------------------------------------------------
-
-
-def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
-    """The text of a value that fits on a line with `around` other characters, and the definitions of its parts."""
-    lines: list[str] = []
-    room = _ROOM - around
-    text = scope.printer.text(value)
-    while len(text.text) > room:
-        wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
-        part = None if wide else _longest_part(scope, value, room)
-        choice = None if wide or part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
-        if wide is not None:
-            value = substitute(value, {wide: _in_pieces(scope, wide, lines)})
-        elif part is not None:
-            value = substitute(value, {part: _defined(scope, part, lines)})
-        elif choice is not None:
-            name = scope.fresh("part")
-            lines += _chosen(scope, choice, name)
-            value = substitute(value, {choice: Read(name, ())})
-        else:
-            break
-        text = scope.printer.text(value)
-    return lines, text
-
-
-def _defined(scope: Scope, part: Scalar, lines: list[str]) -> Scalar:
-    """A part as a local of its own."""
-    name = scope.fresh("part")
-    inner, text = hoisted(scope, part, len(f"const opmath_t {name} = ;"))
-    lines += [*inner, f"const {value_type(text.kind)} {name} = {text.text};"]
-    scope.locals[name] = (name, text.kind)
-    return Read(name, ())
-
-
-def _in_pieces(scope: Scope, wide: Scalar, lines: list[str]) -> Scalar:
-    """A sum or product of very many operands as one of locals."""
-    assert isinstance(wide, Apply)
-    return Apply(wide.fn, tuple(_defined(scope, e, lines) for e in pieces(wide)))
-
-
-def _is_choice(e: Scalar) -> bool:
-    return isinstance(e, Apply) and e.fn == "where"
-
-
-def _chosen(scope: Scope, choice: Scalar, name: str) -> list[str]:
-    """A `where` as a statement, so that what must stay in a branch can be split up there."""
-    assert isinstance(choice, Apply)
-    kind = scope.printer.text(choice).kind
-    tests, condition = hoisted(scope, choice.args[0], len("if () {"))
-    branches = []
-    for operand in choice.args[1:]:
-        parts, text = hoisted(scope, operand, len(f"  {name} = ;"))
-        branches.append(indented([*parts, f"{name} = {text.text};"]))
-    scope.locals[name] = (name, kind)
-    head = [*tests, f"{value_type(kind)} {name};", f"if ({condition.text}) {{"]
-    return [*head, *branches[0], "} else {", *branches[1], "}"]
-
-
-def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
-    """The longest operand that fits, if it is worth a line and may be evaluated ahead of a choice."""
-    best, length = None, _WORTH
-    for e in _ahead(value):
-        size = len(scope.print(e))
-        if length < size <= room:
-            best, length = e, size
-    return best
-
-
-def _ahead(e: Scalar) -> Iterator[Scalar]:
-    """The operands below a value that can be computed before it: all, except what must not be read unless chosen."""
-    for i, operand in enumerate(children(e)):
-        lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
-        if lazy and any(isinstance(n, Read) and not _plain(n) for n in walk(operand)):
-            continue
-        if isinstance(operand, Apply | Read):
-            yield operand
-        if not isinstance(operand, Read):
-            yield from _ahead(operand)
-
-
-def _plain(read: Read) -> bool:
-    """An access that cannot leave the range."""
-    return read.fill is None and all(isinstance(p, Batch | Index) for p in read.at)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -251,11 +163,9 @@ def is_flat(nest: Nest) -> bool:
     def fits(e: Scalar) -> bool:
         if isinstance(e, Read) and e.at:
             return e.at == here and e.fill is None
-        return not isinstance(e, Index)
+        return not isinstance(e, Index) and all(map(fits, children(e)))
 
-    inside = {id(p) for e in _values(nest) for r in walk(e) if isinstance(r, Read) and r.at == here for p in r.at}
-    nodes = (n for e in _values(nest) for n in walk(e) if id(n) not in inside)
-    return bool(here) and all(map(fits, nodes)) and all(s.at == here for p in nest.passes for s in p.stores)
+    return bool(here) and all(map(fits, _values(nest))) and all(s.at == here for p in nest.passes for s in p.stores)
 
 
 def map_lines(scope: Scope, nest: Nest) -> list[str]:

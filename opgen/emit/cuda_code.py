@@ -16,7 +16,6 @@ from opgen.emit.cuda_body import (
     column_lines,
     decoded,
     form_of,
-    hoisted,
     is_flat,
     let_lines,
     map_lines,
@@ -26,6 +25,7 @@ from opgen.emit.cuda_body import (
 from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
+from opgen.emit.long_values import hoisted
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul

@@ -13,7 +13,7 @@ from opgen.emit.cuda_scope import value_type
 from opgen.emit.printer import Printer, Text
 from opgen.emit.wide import is_wide, pieces
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, rebuild, walk
+from opgen.ir.scalar import Apply, Batch, Index, Position, Read, Scalar, children, rebuild, walk
 
 ROOM = 106  # of a line of 120, without the deepest indentation
 _WORTH = 12  # an expression shorter than this gets no line of its own
@@ -29,6 +29,8 @@ class Scope(Protocol):
 
     def fresh(self, wish: str) -> str: ...
 
+    def doubtful(self, buffer: str, axis: int, p: Position) -> bool: ...
+
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
@@ -36,9 +38,9 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     room = ROOM - around
     text = scope.printer.text(value)
     while len(text.text) > room:
-        wide = next((e for e in (value, *_ahead(value)) if is_wide(e)), None)
+        wide = next((e for e in (value, *_ahead(scope, value)) if is_wide(e)), None)
         part = None if wide else _longest_part(scope, value, room)
-        choice = None if wide or part else next((e for e in (value, *_ahead(value)) if _is_choice(e)), None)
+        choice = None if wide or part else next((e for e in (value, *_ahead(scope, value)) if _is_choice(e)), None)
         if wide is not None:
             value = _replaced(value, wide, _in_pieces(scope, wide, lines))
         elif part is not None:
@@ -96,27 +98,30 @@ def _chosen(scope: Scope, choice: Scalar, name: str) -> list[str]:
 def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
     """The longest operand that fits, if it is worth a line and may be evaluated ahead of a choice."""
     best, length = None, _WORTH
-    for e in _ahead(value):
+    for e in _ahead(scope, value):
         size = len(scope.printer(e))
         if length < size <= room:
             best, length = e, size
     return best
 
 
-def _ahead(e: Scalar) -> Iterator[Scalar]:
+def _ahead(scope: Scope, e: Scalar) -> Iterator[Scalar]:
     """The operands below a value that can be computed before it: all, except what must not be read unless chosen."""
     if isinstance(e, Read):
         return  # positions stay where they are checked
     for i, operand in enumerate(children(e)):
         lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
-        if lazy and any(isinstance(n, Read) and not _plain(n) for n in walk(operand)):
+        if lazy and any(isinstance(n, Read) and not _plain(scope, n) for n in walk(operand)):
             continue
         if isinstance(operand, Apply) or (isinstance(operand, Read) and operand.at):
             yield operand
         if not isinstance(operand, Read):
-            yield from _ahead(operand)
+            yield from _ahead(scope, operand)
 
 
-def _plain(read: Read) -> bool:
+def _plain(scope: Scope, read: Read) -> bool:
     """An access that cannot leave the range."""
-    return read.fill is None and all(isinstance(p, Batch | Index) for p in read.at)
+    return read.fill is None and all(
+        isinstance(p, Batch) or (isinstance(p, Index) and not scope.doubtful(read.tensor, k, p))
+        for k, p in enumerate(read.at)
+    )

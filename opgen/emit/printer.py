@@ -199,7 +199,8 @@ def _native_int(t: Text) -> Text:
     """Functions of integers take one type."""
     if t.text.lstrip("-").isdigit():
         return Text(f"int64_t({t.text})", _ATOM, Kind.INT, number=t.number)
-    return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, t.number) if t.kind is Kind.BOOL else t
+    narrow = t.kind is Kind.BOOL or "?" in t.text
+    return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, t.number) if narrow else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:

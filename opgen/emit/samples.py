@@ -9,20 +9,36 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Scatter, Tensor, Variant, statement_reads
-from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Lit, Param, Read, Scalar, walk
+from opgen.ir.program import (
+    Argument,
+    Chosen,
+    Given,
+    Kind,
+    Operator,
+    Program,
+    Scatter,
+    Tensor,
+    Variant,
+    statement_reads,
+    statement_scalars,
+)
+from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
-_SIZES = (3, 4, 2, 5)
-_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0))
+# The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
+_SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
+_RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
+_NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most telling first
+_ATTEMPTS = 80
+_MISFITS = (IndexError, ValueError, ZeroDivisionError, OverflowError)  # what sizes that do not fit lead to
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +70,14 @@ class InputSample:
 
 @dataclass(frozen=True, slots=True)
 class SampleCase:
-    """One call: a sample per input of the operator (None: absent), the params to state, and the results."""
+    """One call: a sample per input of the operator (None: absent), the params to state, and the results.
+
+    `sizes` are those of all dims of the variant, derived ones included.
+    """
 
     name: str
     variant: Variant
+    sizes: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, InputSample | None], ...]
     params: tuple[tuple[str, object], ...]
     expected: tuple[Array, ...]
@@ -65,17 +85,31 @@ class SampleCase:
 
 
 def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
-    """A case for every variant, and one with params away from their defaults where there are any."""
+    """A case for every variant, one with params away from their defaults where there are any, and those of the spec.
+
+    A variant for which no sizes, params and values are found that go together has no case.
+    """
     stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
-    cases = []
-    for variant, backward in zip(operator.variants, backwards, strict=True):
-        cases.append(_Chooser(spec, operator, variant, backward if stated else None).case(moved=False))
+    gradients = tuple(backwards) if stated else (None,) * len(backwards)
+    cases = [
+        _Chooser(spec, operator, variant, backward).case(moved=False)
+        for variant, backward in zip(operator.variants, gradients, strict=True)
+    ]
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
-        first = operator.variants[0]
-        moved = _Chooser(spec, operator, first, backwards[0] if stated else None).case(moved=True)
-        if all(_finite(a) for a in moved.expected):  # params that do not go together say nothing
+        moved = _Chooser(spec, operator, operator.variants[0], gradients[0]).case(moved=True)
+        if moved is not None and all(_finite(a) for a in moved.expected):  # others say nothing
             cases.append(moved)
-    return tuple(cases)
+    return tuple(c for c in cases if c is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One choice of sizes, of the numbers that int params get, and of the range of values."""
+
+    sizes: tuple[int, ...]
+    numbers: Mapping[str, int]
+    low: float
+    high: float
 
 
 class _Chooser:
@@ -84,46 +118,84 @@ class _Chooser:
     def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
         self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
         self.program = variant.program
-        self.sizes = self._dim_sizes()
+        self.sizes = self._dim_sizes(_SIZES[0])
+        self.numbers: Mapping[str, int] = {}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = (2,) if named else (2, 3)
 
-    def _dim_sizes(self) -> dict[str, int]:
+    def _dim_sizes(self, wanted: tuple[int, ...]) -> dict[str, int]:
         chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()}
-        sizes = itertools.cycle(_SIZES)
+        derived = {d.name for d in self.program.dims if d.value is not None}
+        sizes = itertools.cycle(wanted)
         for t in self.operator.inputs:
             for s in t.shape:
-                if isinstance(s, Dim) and s.name not in chosen:
+                if isinstance(s, Dim) and s.name not in chosen and s.name not in derived:
                     chosen[s.name] = next(sizes)
         return chosen
 
-    def case(self, *, moved: bool) -> SampleCase:
+    def case(self, *, moved: bool) -> SampleCase | None:
+        """The first attempt whose results are finite, else the first that has results."""
+        fallback = None
+        for attempt in itertools.islice(self._attempts(moved=moved), _ATTEMPTS):
+            try:
+                found = self._case(attempt, moved=moved)
+            except _MISFITS:
+                continue
+            if all(_finite(a) for a in found.expected):
+                return found
+            fallback = fallback or found
+        return fallback
+
+    def _attempts(self, *, moved: bool) -> Iterator[_Attempt]:
+        """From the most telling attempt to the tamest: ranges vary first, then numbers, then sizes."""
+        stated = [a for a in self.operator.params if a.type == "int" and a.name in self._params(moved=moved)]
+        choices = [self._candidates(a) for a in stated]
+        ranked = sorted(itertools.product(*(range(len(c)) for c in choices)), key=sum)
+        for sizes in _SIZES:
+            for ranks in ranked[:12]:
+                numbers = {a.name: c[k] for a, c, k in zip(stated, choices, ranks, strict=True)}
+                for low, high in _RANGES:
+                    yield _Attempt(sizes, numbers, low, high)
+
+    def _case(self, attempt: _Attempt, *, moved: bool) -> SampleCase:
+        self.sizes, self.numbers = self._dim_sizes(attempt.sizes), attempt.numbers
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
         self._make_room(values)
-        for low, high in _RANGES:
-            inputs = self._inputs(values, low, high)
-            arrays = {s.name: s.array() for s in inputs.values() if s is not None}
-            results = run(self.program, arrays, values)
-            if all(_finite(r) for r in results.values()):
-                break
+        inputs = self._inputs(values, attempt.low, attempt.high)
+        arrays = {s.name: s.array() for s in inputs.values() if s is not None}
+        results = run(self.program, arrays, values)
         expected = tuple(results[o.name] for o in self.program.outputs)
         gradients = self._gradients(arrays, values, expected)
         name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
-        return SampleCase(name or "plain", self.variant, tuple(inputs.items()), stated, expected, gradients)
+        sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
+        return SampleCase(name or "plain", self.variant, sizes, tuple(inputs.items()), stated, expected, gradients)
 
     def _make_room(self, values: Mapping[str, object]) -> None:
-        """Enlarge sizes until derived dims are more than one element."""
+        """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""
         for _ in range(8):
+            self._make_divisible(values)
             small = next(
                 (d.value for d in self.program.dims if d.value is not None and self._number(d.value, values) < 2), None
             )
             first = next((n.name for n in walk(small or ZERO) if isinstance(n, Dim) and n.name in self.sizes), None)
             if first is None:
-                return
+                break
             self.sizes[first] += 2
+        if any(self._number(d.value, values) < 0 for d in self.program.dims if d.value is not None):
+            raise ValueError("a derived dim is negative")
+
+    def _make_divisible(self, values: Mapping[str, object]) -> None:
+        fixed = self.spec.tests.sizes
+        derived = [d.value for d in self.program.dims if d.value is not None]
+        bodies = [e for s in self.program.statements for e in statement_scalars(s)]
+        for node in (n for e in (*derived, *bodies) for n in walk(e)):
+            match node:
+                case Apply("floordiv", (Dim(name), by)) if name in self.sizes and name not in fixed and _steady(by):
+                    step = int(self._number(by, values))
+                    self.sizes[name] = max(1, -(-self.sizes[name] // step)) * step if step > 0 else self.sizes[name]
 
     def _params(self, *, moved: bool) -> dict[str, object]:
         """Values of the params to state: those of the variant, required ones, and moved ones."""
@@ -151,10 +223,25 @@ class _Chooser:
             case "bool":
                 return True
             case "int":
-                one: object = int(max(1, math.ceil(low))) if low > -math.inf else 1
+                one: object = self.numbers.get(a.name, 1)
             case _:
                 one = self._sampled_float(a, low, high)
         return one if a.length is None else [one] * a.length
+
+    def _candidates(self, a: Argument) -> list[int]:
+        """Numbers to try for an int param: inside its domain, away from its default."""
+        domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
+        default = default_value(a)
+        low, _ = self._bounds(a.name, domain)
+        wanted = (*_NUMBERS, *([math.ceil(low) + 1] if math.isfinite(low) else []))
+        fine = [
+            n for n in dict.fromkeys(wanted) if not domain or self._number(self._domain(a.name, domain), {a.name: n})
+        ]
+        return [n for n in fine if n != default] or fine or [1]
+
+    def _domain(self, name: str, domain: str) -> Scalar:
+        names = (name, *self.sizes, *(a.name for a in self.operator.params))
+        return scalar(domain, tuple(dict.fromkeys(names)))
 
     def _sampled_float(self, a: Argument, low: float, high: float) -> float:
         default = default_value(a)
@@ -222,9 +309,8 @@ class _Chooser:
         """The interval that a domain states for a name."""
         if not domain:
             return -math.inf, math.inf
-        names = (name, *self.sizes, *(a.name for a in self.operator.params))
         low, high = -math.inf, math.inf
-        for part in _conjuncts(scalar(domain, tuple(dict.fromkeys(names)))):
+        for part in _conjuncts(self._domain(name, domain)):
             match part:
                 case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
                     low = max(low, self._number(a, {}))
@@ -267,6 +353,11 @@ def default_value(a: Argument) -> object:
             return -math.inf
         case _:
             return a.default
+
+
+def _steady(e: Scalar) -> bool:
+    """Whether an expression is made of params, dims and literals."""
+    return not any(isinstance(n, Index | Read) for n in walk(e))
 
 
 def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:

@@ -12,10 +12,10 @@ from fractions import Fraction
 from opgen.emit.layout import quoted, tupled
 from opgen.emit.python_text import number
 from opgen.ir.program import Argument, Kind, Operator
-from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read
+from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
 
 _SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
-_COMPUTED = (Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read)
+_SCALAR = (Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def annotation(a: Argument) -> str:
 
 def is_computed(a: Argument) -> bool:
     """Is the default an expression of sizes and other params, known only in a call?"""
-    return isinstance(a.default, _COMPUTED) and not isinstance(a.default, Lit | Const)
+    return isinstance(a.default, _SCALAR) and any(isinstance(e, Dim | Param) for e in walk(a.default))
 
 
 def default_text(a: Argument) -> str:
@@ -110,8 +110,10 @@ def schema_param(a: Argument) -> str:
 
 
 def schema_default(a: Argument) -> str:
-    """The default in a schema; empty where there is none."""
+    """The default in a schema; empty where there is none, or an infinite one, which schemas cannot spell."""
     text = default_text(a)
+    if "float(" in text:
+        return ""
     if a.length is not None and text not in ("", "None"):
         return text.replace("(", "[").replace(",)", "]").replace(")", "]")
     return text

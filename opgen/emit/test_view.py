@@ -95,6 +95,8 @@ def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_cal
         lines += [f"reference = {quoted(str(spec.reference))}"]
     if spec.backward is not None or any(f.derivatives for f in spec.functions):
         lines += ["stated_gradient = True"]
+    if spec.tests.tolerances:
+        lines += [f"tolerances = {{{', '.join(f'{quoted(d)}: {t!r}' for d, t in spec.tests.tolerances.items())}}}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if spec.once_differentiable:

@@ -55,7 +55,8 @@ def torch_function(
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
-    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked, anchor)
+    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
+    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked, tuple(taken), anchor)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)

@@ -50,6 +50,7 @@ class Frame:
     upcast: bool  # half is computed in float32
     results: tuple[str, ...]  # the outputs of the operator
     masked: bool  # a result that is not asked for may not be assigned
+    reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
     anchor: str = ""  # a float argument that every call has
 
 
@@ -70,6 +71,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
     scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor)
+    scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
     final = _final_names(p, last_reads, masked=frame.masked)

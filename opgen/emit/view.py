@@ -96,6 +96,10 @@ class Surface:
         found = [(d.variant, getattr(d, which)) for d in self.derived]
         return [(v, p) for v, p in found if p is not None]
 
+    def seen(self, function: str, arguments: Sequence[str]) -> str:
+        """A function of the module as code with these arguments sees it, one of which may hide it."""
+        return f"globals()[{quoted(function)}]" if function in arguments else function
+
     def complete(self, which: str) -> bool:
         """Does every variant have this program?"""
         return len(self.programs(which)) == len(self.derived)

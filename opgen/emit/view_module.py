@@ -205,7 +205,8 @@ def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument]) -
     owned = [st.tensor.name for st in states]
     arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.inputs]
     arguments += [f"{a.name}=self.{a.name}" for a in s.operator.params]
-    return _lines(bracketed(f"return {s.name}(", arguments, ")", 8), 8)
+    hiding = [t.name for t in s.operator.inputs if t.name not in owned]
+    return _lines(bracketed(f"return {s.seen(s.name, hiding)}(", arguments, ")", 8), 8)
 
 
 def _lines(text: str, indent: int) -> list[str]:

@@ -171,7 +171,7 @@ def _fields(
         out += [f"second={second.name}", f"second_returns={strings(_second_returns(s))}"]
         out += [f"second_mask={strings(second.mask)}"] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
-    views = [v for f in ("forward", "backward") for v in shared_memory(s, f)]
+    views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [f"views={strings(views)}"] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["contraction=True"] if is_contraction(s) else []
@@ -248,7 +248,9 @@ def is_pointwise(s: Surface) -> bool:
 
 def _handle(s: Surface, name: str) -> str:
     keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
-    return bracketed("return handle_torch_function(", [name, "given", *s.inputs, *keywords], ")", 8)
+    return bracketed(
+        "return handle_torch_function(", [s.seen(name, (*s.inputs, *s.params)), "given", *s.inputs, *keywords], ")", 8
+    )
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:

@@ -284,7 +284,12 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         if not _means_something(f, item.name):
             unknown_name(f, item.name, item.span, position=True)
             return None
-    typed = integer(f, f.lower(item), item.span, "a position")
+    typed = f.lower(item)
+    if typed.kind is Kind.BOOL:
+        hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
+        f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
+        return None
+    typed = integer(f, typed, item.span, "a position")
     if typed.kind is None:
         return None
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:

@@ -5,15 +5,17 @@ They are formulas of dims and params, without tensors and indices.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.interp_functions import SCALARS
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_kinds import integer, numeric
 from opgen.ir.lower_scope import Typed, Variation
 from opgen.ir.lower_statement import frame_of
 from opgen.ir.program import Argument, Kind
-from opgen.ir.scalar import Dim, Lit, Param, Scalar, walk
+from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar, walk
 from opgen.lang.nodes import Compare, Expr, Name, Number
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
@@ -75,10 +77,28 @@ def _default(d: Declarations, state: Variation, p: ParamSpec, e: Expr, bag: Bag)
     if not fits:
         bag.error("OPG119", f"the default of `{p.name}` is not of type {p.type}", e.span, label="of another type")
         return None
-    if isinstance(typed.scalar, Lit):
-        value = typed.scalar.value
-        return Fraction(value) if wanted is Kind.FLOAT else value
-    return typed.scalar
+    value = _number(typed.scalar)
+    if value is None or not math.isfinite(value):
+        return typed.scalar
+    return Fraction(value) if wanted is Kind.FLOAT else int(value) if wanted is Kind.INT else bool(value)
+
+
+def _number(e: Scalar) -> int | float | bool | Fraction | None:
+    """What a formula of constants is worth; None for `nan` and where a part is no number."""
+    match e:
+        case Lit(value):
+            return value
+        case Const("pi"):
+            return math.pi
+        case Apply("neg", (arg,)) if isinstance(arg, Lit):
+            return -arg.value
+        case Apply(fn, args) if fn in SCALARS:
+            parts = [_number(a) for a in args]
+            known = [float(p) if isinstance(p, Fraction) else p for p in parts if p is not None]
+            found = SCALARS[fn](*known) if len(known) == len(parts) else math.nan
+            return None if math.isnan(found) else found
+        case _:
+            return None
 
 
 def value_of(d: Declarations, state: Variation, e: Expr, place: str, bag: Bag) -> Typed:

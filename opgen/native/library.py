@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Protocol
 
 from opgen.native.cuda_toolchain import cuda_toolchain
-from opgen.native.toolchain import toolchain
+from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import NOTE
+from opgen.write.paths import MANIFEST
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
@@ -75,9 +76,31 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     tools = tools or toolchain()
     built = cached(out, op, tools)
     target = out / op / tools.library
+    stamp = _stamp(target)
     if not _same(built, target):
+        stamp.unlink(missing_ok=True)
         _install(built, target)
+    stamp.write_text(generation(out, op))
     return target
+
+
+def generation(out: Path, op: str) -> str:
+    """What tells one generation of an operator from another: a library for an earlier one is not loaded."""
+    digest = hashlib.sha256()
+    for folder in (out / op, out):
+        digest.update((folder / MANIFEST).read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(out: Path, op: str) -> bool:
+    """Whether the operator's library for the CPU is there, compiled for what was generated last."""
+    stamp = _stamp(out / op / Toolchain.library)
+    return stamp.exists() and stamp.read_text() == generation(out, op)
+
+
+def _stamp(library: Path) -> Path:
+    """Where the generation that a library was compiled for is written down."""
+    return library.with_suffix(".stamp")
 
 
 def compile_ops(

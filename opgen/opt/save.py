@@ -2,7 +2,9 @@
 
 Everything the gradient needs that does not depend on a cotangent could be kept. What is kept is a minimum cut on bytes.
 Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; inputs and outputs weigh half because
-they are alive anyway. Reductions and contractions are never computed twice.
+they are alive anyway. Reductions and contractions are not computed twice, with one exception: what outgrows every input
+and output of the operator (`opgen.ir.growth`) may be, where it is summed along rows only. A softmax that is no output can
+leave the statistics of its rows instead of its values.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.diff.structure import close, tensors_of
+from opgen.diff.structure import Names, close, tensors_of
+from opgen.ir.growth import Growth
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -20,6 +23,7 @@ from opgen.ir.program import (
     Shape,
     Statement,
     Tensor,
+    names,
     parts,
     statement_scalars,
     targets,
@@ -27,6 +31,7 @@ from opgen.ir.program import (
 from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
+from opgen.opt.normal import is_normal, opened
 
 _BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
 _BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
@@ -43,15 +48,38 @@ class Saved:
 
 def save(forward: Program, gradient: Program, stated: tuple[str, ...] | None = None) -> Saved:
     """Split the gradient at the values to keep: those stated in the spec, or the cheapest."""
+    if stated is None:
+        forward, gradient = _with_statistics(forward, gradient)
     early = _independent(gradient)
-    names = _chosen(forward, gradient, early, stated)
-    kept = [s for s in parts(early) if s.target in names]
+    chosen = _chosen(forward, gradient, early, stated)
+    kept = [s for s in parts(early) if s.target in chosen]
     saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
     candidates = [*gradient.inputs, *saved]
-    later = [s for s in gradient.statements if not any(t in names for t in targets(s))]
+    later = [s for s in gradient.statements if not any(t in chosen for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
-    residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in names)
+    residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in chosen)
     return Saved(_extended(forward, early, residuals), backward, residuals)
+
+
+def _with_statistics(forward: Program, gradient: Program) -> tuple[Program, Program]:
+    """Both programs with every softmax opened of which the statistics are kept rather than the values."""
+    alive, exact = {o.value for o in forward.outputs}, _compared(gradient)
+    own = {s.target for s in forward.statements if is_normal(s)}
+    early = (s.target for s in _independent(gradient) if is_normal(s))
+    chosen = [t for t in early if t in own and t not in alive and t not in exact]
+    taken = (*names(forward), *names(gradient))
+
+    def both() -> tuple[Program, Program]:
+        f, g = (replace(p, statements=opened(p.statements, chosen, Names(taken))) for p in (forward, gradient))
+        return f, g
+
+    while chosen:
+        f, g = both()
+        kept = _chosen(f, g, _independent(g), None)
+        if not any(t in kept for t in chosen):
+            return f, g
+        chosen = [t for t in chosen if t not in kept]
+    return forward, gradient
 
 
 def _independent(gradient: Program) -> list[Statement]:
@@ -76,13 +104,14 @@ def _chosen(
     wanted |= {o.value for o in gradient.outputs}
     alive = {o.value for o in forward.outputs}
     exact = _compared(gradient)
+    growth = Growth.of(forward)
     inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
     values = [Value(t.name, (), _bytes(t.shape, t.kind), recomputable=False, wanted=t.name in wanted) for t in inputs]
     for whole in early:
         fixed = any(t in exact for t in targets(whole)) and not _is_copy(whole, inputs)
         for s in parts((whole,)):
             cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
-            recomputable = fixed or not _dear(whole)
+            recomputable = fixed or not _dear(whole) or _again(whole, growth)
             values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
     return tuple(n for n in minimum_cut(values) if n in mine)
 
@@ -120,6 +149,11 @@ def _dear(s: Statement) -> bool:
     if not isinstance(s, Compute):
         return True
     return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
+
+
+def _again(s: Statement, growth: Growth) -> bool:
+    """Whether a reduction may be done again, since keeping what it gives would take more than all there is."""
+    return isinstance(s, Compute) and s.op == "sum" and growth.outgrows(s.shape) and growth.narrow(s.over)
 
 
 def _bytes(shape: Shape, kind: Kind) -> int:

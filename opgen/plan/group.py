@@ -105,7 +105,7 @@ def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:
 
 def _forced(g: Group, s: Compute, own: list[Read]) -> dict[int, str | Batch] | None:
     """Outer loops whose counterpart follows from reads of what the nest itself produces."""
-    axes = {a.name for a in s.axes if isinstance(a, Axis)}
+    axes = {a if isinstance(a, Batch) else a.name for a in s.axes}
     pairs: dict[int, str | Batch] = {}
     for r in own:
         producer = g.member(r.tensor)
@@ -130,10 +130,9 @@ def _slot(g: Group, m: Member, axis: Loop) -> int | None:
     return None
 
 
-def _plain(p: Position, axes: set[str]) -> str | Batch | None:
-    if isinstance(p, Batch):
-        return p
-    return p.name if isinstance(p, Index) and p.name in axes else None
+def _plain(p: Position, axes: set[str | Batch]) -> str | Batch | None:
+    name = p.name if isinstance(p, Index) else p
+    return name if isinstance(name, str | Batch) and name in axes else None
 
 
 def _complete(g: Group, s: Compute, pairs: dict[int, str | Batch]) -> list[str | Batch] | None:

@@ -43,6 +43,16 @@ def commit(out: Path, changes: Sequence[Change], *, folder: str, pending: str, f
     journal.unlink(missing_ok=True)
 
 
+def replace_file(target: Path, text: str) -> None:
+    """Write a file of its own, so that a reader finds the old text or the new one."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        _write(temporary, text)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def cache_folder(out: Path) -> Path:
     """The cache folder, marked as one for backup tools and ignored by git."""
     cache = out / CACHE

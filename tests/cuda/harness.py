@@ -28,9 +28,11 @@ def near(a: float, b: float, tolerance: float) -> bool:
     return a == b if inf in (abs(a), abs(b)) else abs(a - b) <= tolerance * (1 + abs(b))
 
 
-def sample(shape: Sequence[int], kind: Kind, rng: random.Random, below: int = 3) -> Array:
+def sample(
+    shape: Sequence[int], kind: Kind, rng: random.Random, below: int = 3, span: tuple[float, float] | None = None
+) -> Array:
     draw: dict[Kind, Callable[[], float]] = {
-        Kind.FLOAT: lambda: rng.gauss(0, 1),
+        Kind.FLOAT: lambda: rng.gauss(0, 1) if span is None else rng.uniform(*span),
         Kind.INT: lambda: rng.randrange(below),
         Kind.BOOL: lambda: rng.random() < 0.5,
     }

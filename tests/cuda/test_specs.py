@@ -14,9 +14,10 @@ import pytest
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.emit.cuda_code import cuda_text
+from opgen.emit.samples import InputSample, SampleCase, default_value, sample_cases
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
-from opgen.ir.program import Kind, Program
+from opgen.ir.program import Kind, Program, Shape
 from opgen.ir.scalar import Batch, Dim, Lit
 from opgen.native import emulate
 from opgen.opt.derive import Flags, derive
@@ -29,60 +30,84 @@ pytestmark = needs_compiler
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")
-SIZES = ((3, 4, 2, 5), (37, 9, 5, 3))
+SIZES = (37, 9, 5, 3)  # beyond a block
+CONSTRAINED = ("rope",)  # dims that do not go with any size of the others
 BATCHES = ((2, 3), (3,), (0,))
 
 
-def programs(path: Path, kinds: Sequence[str]) -> Iterator[tuple[str, Program]]:
+def programs(path: Path, kinds: Sequence[str]) -> Iterator[tuple[str, Program, SampleCase]]:
     bag = Bag()
     spec = load(Source(path.name, path.read_text()), bag)
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
+    cases = {c.variant.conditions: c for c in reversed(sample_cases(spec, operator, [None] * len(operator.variants)))}
     for number, derived in enumerate(derive(operator, Flags(spec.exact, spec.once_differentiable))):
         for kind in kinds:
             program = getattr(derived, kind)
             if program is not None:
                 name = f"{kind}_{number}"
-                yield name, replace(program, name=name)
+                yield name, replace(program, name=name), cases[derived.variant.conditions]
 
 
-def arguments(p: Program, sizes: Mapping[str, int], batch: tuple[int, ...]) -> dict[str, Array]:
+def arguments(
+    p: Program, primal: Program, samples: Mapping[str, InputSample | None], params: Mapping[str, object],
+    sizes: Mapping[str, int], batch: tuple[int, ...],
+) -> dict[str, Array]:  # fmt: skip
+    """Arrays for a program: what comes from outside is as in the samples, the rest has the shape of what it is of."""
     rng = random.Random(1)
-    arrays = {}
+    arrays: dict[str, Array] = {}
+    for t in primal.inputs:
+        given = samples[t.name]
+        assert given is not None
+        shape = _sizes(t.shape, sizes, batch)
+        arrays[t.name] = sample(shape, t.kind, rng, max(1, int(given.high)), _range(given))
+    shapes = {n: a.shape for n, a in (*arrays.items(), *run(primal, arrays, params).items())}
     for t in p.inputs:
-        shape: list[int] = []
-        for s in t.shape:
-            if isinstance(s, Batch):
-                shape.extend(batch)
-            else:
-                assert isinstance(s, Lit | Dim)
-                shape.append(int(s.value) if isinstance(s, Lit) else sizes[s.name])
-        arrays[t.name] = sample(shape, t.kind, rng, min(sizes.values(), default=2))
-    return arrays
+        of = t.of if t.of in shapes else t.of.removeprefix("grad_")
+        shape = list(shapes[of]) if of in shapes else _sizes(t.shape, sizes, batch)
+        arrays.setdefault(t.name, sample(shape, t.kind, rng, 2))
+    return {t.name: arrays[t.name] for t in p.inputs}
+
+
+def _range(given: InputSample) -> tuple[float, float] | None:
+    return None if (given.low, given.high) == (-2.0, 2.0) else (given.low, given.high)
+
+
+def _sizes(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> list[int]:
+    found: list[int] = []
+    for s in shape:
+        if isinstance(s, Batch):
+            found.extend(batch)
+        else:
+            assert isinstance(s, Lit | Dim)
+            found.append(int(s.value) if isinstance(s, Lit) else sizes[s.name])
+    return found
 
 
 def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:
-    plans = [(name, p, build(p)) for name, p in programs(path, kinds)]
+    plans = [(name, p, build(p), case) for name, p, case in programs(path, kinds)]
     if not plans:
         return
     source = folder / f"{path.stem}.cu"
-    source.write_text(cuda_text(path.stem, [(name, plan) for name, _, plan in plans]))
+    source.write_text(cuda_text(path.stem, [(name, plan) for name, _, plan, _ in plans]))
     library = emulate.compile_emulated(source, [CSRC], folder / f"{path.stem}.so", ["float64"])
-    values = {"float": 0.75, "int": 1, "bool": True}
-    for name, p, plan in plans:
+    for name, p, plan, case in plans:
         emulated = emulate.Emulated(library, path.stem, name, plan)
-        params = {a.name: values.get(a.type) for a in p.params}
-        for numbers, batch, spread in zip((*SIZES, SIZES[0]), BATCHES, (1, 2, 1), strict=True):
-            given = (d.name for d in p.dims if d.value is None)
-            arrays = arguments(p, dict(zip(given, numbers, strict=False)), batch)
+        stated = dict(case.params)
+        params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
+        large = {n: size for (n, _), size in zip(case.sizes, SIZES, strict=False)}
+        free = path.stem not in CONSTRAINED and not any(d.value is not None for d in p.dims)
+        sizes_of = (dict(case.sizes), large if free else dict(case.sizes), dict(case.sizes))
+        for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2, 1), strict=True):
+            arrays = arguments(p, case.variant.program, dict(case.inputs), params, sizes, batch)
             expected = run(p, arrays, params)
             got = emulated.run(arrays, params, "float64", spread, spread - 1)
             for output, want in expected.items():
                 assert got[output].shape == want.shape
                 pairs = zip(got[output].data, want.data, strict=True)
                 wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), 1e-9)]
-                assert not wrong, f"{name}: {output} for {numbers}, batch {batch}: {wrong[:3]}"
+                assert not wrong, f"{name}: {output} for {sizes}, batch {batch}: {wrong[:3]}"
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)

@@ -13,10 +13,9 @@ torch = pytest.importorskip("torch")
 from opgen.emit.torch_code import TorchFunction, torch_function  # noqa: E402
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant  # noqa: E402
 from tests.emit.test_torch_specs import SPECS, arguments, derived  # noqa: E402
-from tests.emit.torch_cases import Arguments, params_of, result_names  # noqa: E402
+from tests.emit.test_torch_specs import params as params_for  # noqa: E402
+from tests.emit.torch_cases import Arguments, result_names  # noqa: E402
 from tests.emit.torch_exec import function, source  # noqa: E402
-
-PARAMS = {"ignore_index": 1, "label_smoothing": 0.3}
 
 
 def call(f: TorchFunction, given: Arguments, params: Arguments, v: Variant) -> tuple[Any, ...]:
@@ -65,7 +64,7 @@ def _check_adjoint(
     f: TorchFunction, g: TorchFunction, v: Variant, p: Program, q: Program, operator: Operator, batch: tuple[int, ...]
 ) -> None:
     """The gradients that autograd takes of `f` are those that `g` computes."""
-    params = params_of(v, operator, PARAMS)
+    params = params_for(operator, v)
     known = arguments(v.program, v, operator, batch, {})
     known = arguments(p, v, operator, batch, known)
     leaves = {
@@ -114,7 +113,7 @@ def test_every_mask_gives_the_same_gradients(path: Path, stage: str) -> None:
     for d in variants if f.mask else ():
         p = getattr(d, stage)
         known = arguments(p, d.variant, operator, (2,), arguments(d.variant.program, d.variant, operator, (2,), {}))
-        params = params_of(d.variant, operator, PARAMS)
+        params = params_for(operator, d.variant)
         absent = [c.name for c in d.variant.conditions if isinstance(c, Given) and not c.present]
         given = {**dict.fromkeys(f.arguments), **{n: x for n, x in known.items() if n not in absent}, **params}
         whole = run(*({**given, f.mask_name: tuple(n not in absent for n in f.mask)}[n] for n in f.arguments))
@@ -134,12 +133,13 @@ def programs_of(variants: tuple[Any, ...], stage: str) -> list[tuple[Variant, Pr
     return [(d.variant, getattr(d, stage)) for d in variants]
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch has no rule for the gradient of windows
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 def test_vmap_and_func_grad(path: Path) -> None:
     operator, variants = derived(path)
     f = torch_function("f", [(d.variant, d.primal) for d in variants], operator)
     for d in variants:
-        params = params_of(d.variant, operator, PARAMS)
+        params = params_for(operator, d.variant)
         known = arguments(d.variant.program, d.variant, operator, (2,), {})
         stacked = {n: torch.stack([x, x + 1 if x.is_floating_point() else x]) for n, x in known.items()}
         single = _with(f, params, d.variant)
@@ -169,7 +169,7 @@ def test_low_precision_rounds_once(path: Path, stage: str, dtype: torch.dtype) -
         pytest.skip("not derived")
     f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=stage == "gradient")
     for d in variants:
-        params = params_of(d.variant, operator, PARAMS)
+        params = params_for(operator, d.variant)
         p = getattr(d, stage)
         known = arguments(p, d.variant, operator, (2,), arguments(d.variant.program, d.variant, operator, (2,), {}))
         low = {n: x.to(dtype) if x.is_floating_point() else x for n, x in known.items()}

@@ -13,7 +13,7 @@ from opgen.ir.lower import lower
 from opgen.ir.program import Role
 from opgen.opt.derive import derive
 from opgen.spec.load import load
-from tests.emit.test_torch_specs import BATCHES, STAGES, arguments
+from tests.emit.test_torch_specs import BATCHES, STAGES, arguments, remember
 from tests.emit.torch_cases import compare, params_of, to_array, to_tensor
 from tests.emit.torch_exec import function, source
 
@@ -98,13 +98,17 @@ FORMS = {
         "inputs: {x: {}, k: {dtype: int}, m: {dtype: bool}}\n"
         "forward: 'y = x * m + m + k / 2 + (x > 0) - (k % 2 == 1) + sqrt(abs(k) + 1) + where(m, k, 1)'\n"
     ),
-    "spread": ("inputs: {x: {}, w: {shape: [N, ...]}}\nforward: 'y[..., n] = x[...]*max(0*w[0, ...], 1)'\n"),
+    "spread": ("inputs: {x: {}, w: {shape: [N, ...]}}\nforward: 'y[..., n < N] = x[...]'\n"),
     "part": (
         "inputs: {w: {shape: [..., N]}, x: {shape: [N, ...]}, z: {shape: [N, ...]}}\n"
         "forward: |\n"
-        "  y[i < 3, n] = i*sum[...](w[..., n])\n"
-        "  k[n, ..., i < 2] = x[0, ...]*n*z[1, ...]\n"
+        "  y[i < 3, n < N] = i*max(i - 1, 0)*n\n"
+        "  k[n < N, ..., i < 2] = x[0, ...]*n*z[1, ...]\n"
         "  c[i < 2] = 0.5\n"
+    ),
+    "outside": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: 'y[...] = exp(pad(x[..., 7], 2))*pad(x[..., 0], 1) + sin(pad(x[..., 1], 0))'\n"
     ),
     "numbers": (
         "inputs: {x: {shape: [..., N]}}\n"
@@ -131,9 +135,11 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, stage: str) -> None:
     bag = Bag()
-    spec = load(Source(f"{form}.yaml", f"op: {form}\n{FORMS[form]}"), bag)
+    spec = load(Source(f"{form}.yaml", f"op: form_{form}\n{FORMS[form]}"), bag)
     operator = lower(spec, bag) if spec else None
+    assert spec is not None
     assert operator is not None, [d.message for d in bag.items]
+    remember(spec, operator)
     for d in derive(operator):
         p = getattr(d, stage)
         if p is None:

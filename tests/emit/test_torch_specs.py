@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +11,47 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opgen.diagnostics.model import Bag, Source  # noqa: E402
+from opgen.emit.samples import SampleCase, sample_cases  # noqa: E402
 from opgen.ir import interp  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
-from opgen.ir.program import Operator, Program, Role, Variant  # noqa: E402
+from opgen.ir.program import Condition, Operator, Program, Role, Variant  # noqa: E402
 from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
+from opgen.spec.model import OpSpec  # noqa: E402
 from tests.emit.torch_cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
 
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 BATCHES = [(), (3,), (2, 3)]
+CASES: dict[tuple[str, tuple[Condition, ...]], SampleCase] = {}
 STAGES = ("primal", "forward", "backward", "tangent", "second", "backward_tangent")
 
 
+@cache
 def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     source, bag = Source(path.name, path.read_text(encoding="utf-8")), Bag()
     spec = load(source, bag)
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
+    remember(spec, operator)
     return operator, derive(operator)
+
+
+def remember(spec: OpSpec, operator: Operator) -> None:
+    """Note the case of every variant."""
+    for case in sample_cases(spec, operator, [None] * len(operator.variants)):
+        CASES.setdefault((operator.name, case.variant.conditions), case)
+
+
+def case_of(operator: Operator, v: Variant) -> SampleCase:
+    """Sizes, params and ranges that go together in a variant."""
+    return CASES[operator.name, v.conditions]
+
+
+def params(operator: Operator, v: Variant) -> dict[str, Any]:
+    """The params of that case, the given numbers where a spec has a use for them."""
+    stated = dict(case_of(operator, v).params)
+    return params_of(v, operator, {**stated, "ignore_index": 1, "label_smoothing": 0.3})
 
 
 def arguments(
@@ -36,18 +59,19 @@ def arguments(
 ) -> dict[str, Any]:
     """Tensors for a program: inputs, then what has the shape of an input, then of an output."""
     seed = torch.Generator().manual_seed(1)
-    sizes = {d: 2 + i for i, d in enumerate(sorted({d.name for d in v.program.dims}))}
-    top = min(sizes.values(), default=2)
+    case = case_of(operator, v)
+    sizes, samples = dict(case.sizes), dict(case.inputs)
     out = dict(known)
     for i, t in enumerate(v.program.inputs):
-        out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), top, seed))
+        out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), samples[t.name], seed))
+    results = interp.run(v.program, {t.name: to_array(out[t.name]) for t in v.program.inputs}, params(operator, v))
+    shapes = {**{n: x.shape for n, x in results.items()}, **{n: tuple(x.shape) for n, x in out.items()}}
     for t in p.inputs:
         if t.name in out:
             continue
-        shape = out[t.of].shape if t.of in out else None
-        if t.of.removeprefix("grad_") in out and t.of != t.of.removeprefix("grad_"):
-            shape = out[t.of.removeprefix("grad_")].shape
-        out[t.name] = tensor_for(t, shape if shape is not None else shape_of(t, sizes, batch), top, seed)
+        of = t.of if t.of in shapes else t.of.removeprefix("grad_")
+        shape = shapes[of] if of in shapes else shape_of(t, sizes, batch)
+        out[t.name] = tensor_for(t, shape, None, seed)
     return out
 
 
@@ -59,9 +83,9 @@ def test_against_interpreter(path: Path, stage: str) -> None:
     if any(p is None for _, p in programs):
         pytest.skip("not derived")
     for batch in BATCHES:
-        every, params = [], []
+        every, given = [], []
         for d in variants:
-            chosen = params_of(d.variant, operator, {"ignore_index": 1, "label_smoothing": 0.3})
+            chosen = params(operator, d.variant)
             known = arguments(d.variant.program, d.variant, operator, batch, {})
             kept = interp.run(d.forward, {t.name: to_array(known[t.name]) for t in d.forward.inputs}, chosen)
             for o in d.forward.outputs:
@@ -71,5 +95,5 @@ def test_against_interpreter(path: Path, stage: str) -> None:
                 if t.role is Role.SAVED:
                     known.setdefault(t.name, known[t.of or t.name])
             every.append(arguments(p, d.variant, operator, batch, known))
-            params.append(chosen)
-        compare(programs, operator, every, params, masked=stage in ("backward", "second"))
+            given.append(chosen)
+        compare(programs, operator, every, given, masked=stage in ("backward", "second"))

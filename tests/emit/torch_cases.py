@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from opgen.emit.samples import InputSample
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
 from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
@@ -42,10 +43,15 @@ def narrowed(batch: tuple[int, ...], i: int) -> tuple[int, ...]:
     return batch[1:] if i % 2 else (1, *batch[1:])
 
 
-def tensor_for(t: Tensor, shape: tuple[int, ...], top: int, seed: torch.Generator) -> torch.Tensor:
+def tensor_for(t: Tensor, shape: tuple[int, ...], like: InputSample | None, seed: torch.Generator) -> torch.Tensor:
+    """Random values, in the range of a sample where there is one."""
+    if like is not None and (like.low, like.high) != (-2.0, 2.0) and t.kind is not Kind.BOOL:
+        points = torch.rand(shape, generator=seed, dtype=torch.float64)
+        scaled = like.low + (like.high - like.low) * points
+        return scaled if t.kind is Kind.FLOAT else scaled.floor().long()
     if t.kind is Kind.FLOAT:
         return torch.randn(shape, generator=seed, dtype=torch.float64)
-    whole = torch.randint(0, top, shape, generator=seed)
+    whole = torch.randint(0, 2, shape, generator=seed)
     return whole > 0 if t.kind is Kind.BOOL else whole
 
 

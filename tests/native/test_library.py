@@ -34,6 +34,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(header, tmp_path / "out" / "csrc")
     (tmp_path / "out" / "tiny" / "csrc" / "tiny.cpp").write_text(BINDING)
     (tmp_path / "out" / "tiny" / "csrc" / "tiny_kernels.cpp").write_text(KERNELS)
+    for folder in ("out", "out/tiny"):
+        (tmp_path / folder / "manifest.json").write_text("{}\n")
     yield tmp_path / "out"
     toolchain.cache_clear()
 
@@ -55,6 +57,14 @@ def test_the_library_lies_beside_its_package(package: Path) -> None:
     library.compile_op(package, "tiny")
     assert path.stat().st_mtime_ns == stamp
     assert not list(path.parent.glob(".native-*"))
+
+
+def test_a_library_is_current_until_its_operator_is_generated_anew(package: Path) -> None:
+    assert not library.is_current(package, "tiny")
+    library.compile_op(package, "tiny")
+    assert library.is_current(package, "tiny")
+    (package / "tiny" / "manifest.json").write_text('{"spec": "another"}\n')
+    assert not library.is_current(package, "tiny")
 
 
 def test_what_the_compiler_says_is_in_the_error(package: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, prod
@@ -47,10 +48,7 @@ class Checked:
     case: Case
     operator: Operator
     calls: list[Call] = field(default_factory=list)
-    differences: dict[str, int] = field(default_factory=dict)
-
-    def count(self, what: str) -> None:
-        self.differences[what] = self.differences.get(what, 0) + 1
+    confirmed: Counter[str] = field(default_factory=Counter)
 
     def of_stage(self, stage: str) -> list[Call]:
         return [c for c in self.calls if c.stage == stage]
@@ -166,7 +164,7 @@ class _Variant:
         if isfinite(a) and isfinite(b):
             scale = sum(abs(x * y) for p, q in (*left, *right) for x, y in zip(p.data, q.data, strict=True))
             assert abs(a - b) <= 1e-9 * (1 + scale), f"<Jv, u> = {a}, <v, J'u> = {b}"
-            self.done.count("dot products")
+            self.done.confirmed["dot products"] += 1
 
     def _differences(self, what: str, p: Program, gradient: Arrays, of: Mapping[str, str]) -> None:
         """The gradient of weighted results along a random direction, against their slope; kinks are left out."""
@@ -194,11 +192,11 @@ class _Variant:
             or max(abs(a - b) for a, b in zip(sides, further, strict=True)) > 1e-3 * size
         )
         if not isfinite(found) or not isfinite(slope) or bent:
-            self.done.count(f"{what}: at a kink, or not finite")
+            self.done.confirmed[f"{what}: at a kink, or not finite"] += 1
             return
         scale = sum(abs(v) for n in outputs for v in results[n].data)
         assert abs(found - slope) <= 2e-5 * size + 1e-9 * scale, f"{what}: {found} where differences give {slope}"
-        self.done.count(what)
+        self.done.confirmed[what] += 1
 
 
 def single(value: float) -> float:
@@ -223,11 +221,8 @@ def same(what: str, found: Mapping[str, Array], want: Mapping[str, Array], toler
         a = found[name]
         assert a.shape == expected.shape, f"{what}: {name} has shape {a.shape}, not {expected.shape}"
         size = 1 + max((abs(v) for v in expected.data if isfinite(v)), default=0)
-        wrong = [
-            (k, x, y)
-            for k, (x, y) in enumerate(zip(a.data, expected.data, strict=True))
-            if not near(x, y, tolerance * size)
-        ]
+        pairs = enumerate(zip(a.data, expected.data, strict=True))
+        wrong = [(k, x, y) for k, (x, y) in pairs if not near(x, y, tolerance * size)]
         assert not wrong, f"{what}: {name} differs (place, found, wanted): {wrong[:4]}"
 
 

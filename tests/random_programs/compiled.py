@@ -54,7 +54,7 @@ class Batch:
             try:
                 _compare(what, made, c)
             except Exception as e:
-                raise Differs(done, f"{what}: {e}") from e
+                raise DiffersError(done, f"{what}: {e}") from e
 
     def _compiled(self, folder: Path) -> list[emulate.Emulated]:
         plans = [(f"p{k}", planned(c.program)) for k, (_, c, _) in enumerate(self.calls)]
@@ -72,7 +72,7 @@ class Batch:
         return [emulate.Emulated(library, op, name, plan) for name, plan in plans]
 
 
-class Differs(AssertionError):
+class DiffersError(AssertionError):
     """A back end computes something else; `done` is the program."""
 
     def __init__(self, done: Checked, message: str) -> None:

@@ -337,7 +337,7 @@ def reduced(w: World, scope: Scope, depth: int) -> Expr:
     bound = new_indices(w, scope, count)
     inside = Scope(scope.indices, False).inside(bound, True) if over_batch else scope.inside(bound, False)
     body = floats(w, inside, depth - 1)
-    if name == "prod" or name == "var":
+    if name in ("prod", "var"):
         body = tamed(w, body, 2)
     heads = [written(w, i) for i in bound] + (["..."] if over_batch else [])
     if over_batch:
@@ -412,9 +412,9 @@ def _of_indices(w: World, scope: Scope, depth: int) -> Expr:
     c = w.choose
     w.mark("condition over indices")
     i = c.pick(scope.indices)
-    others = [x.name for x in scope.indices if x is not i] or ["1"]
-    return Expr(c.pick((f"{i.name} <= {c.pick(others)}", f"{i.name} == 0", f"{i.name} % 2 == 1", f"{i.name} < {i.size.text} - 1",
-                        f"{i.name} != {c.pick(others)}")), COMPARE)  # fmt: skip
+    other = c.pick([x.name for x in scope.indices if x is not i] or ["1"])
+    forms = ("{0} <= {1}", "{0} == 0", "{0} % 2 == 1", "{0} < {2} - 1", "{0} != {1}")
+    return Expr(c.pick(forms).format(i.name, other, i.size.text), COMPARE)
 
 
 def _bools(w: World, scope: Scope, depth: int) -> Expr:

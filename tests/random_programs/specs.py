@@ -126,9 +126,8 @@ def _shape(w: World, sizes: list[Size], first: bool, most: int = 2) -> tuple[Siz
     c = w.choose
     if not sizes:
         return (BATCH,)
-    shape: list[Size | str] = [
-        c.pick(sizes) for _ in range(c.weighted(((4, 1), (3, most), (1, 0 if not first else 1))))
-    ]
+    count = c.weighted(((4, 1), (3, most), (1, 1 if first else 0)))
+    shape: list[Size | str] = [c.pick(sizes) for _ in range(count)]
     if len(shape) == 2 and shape[0] == shape[1]:
         w.mark("repeated dim")
     if c.chance(8):
@@ -194,12 +193,9 @@ def _override(w: World, lines: list[str]) -> str:
 def _text(w: World, inputs: list[str], lines: list[str], backward: str) -> str:
     c = w.choose
     block = ["op: made", "inputs:", *inputs]
-    for field, entries in (("params", w.params), ("dims", w.dims)):
-        body = "\n".join((*lines, *inputs))
-        if field == "params":
-            entries = {
-                k: v for k, v in entries.items() if re.search(rf"\b{k}\b", f"{body} {' '.join(w.dims.values())}")
-            }
+    read = " ".join((*lines, *inputs, *w.dims.values()))
+    params = {k: v for k, v in w.params.items() if re.search(rf"\b{k}\b", read)}
+    for field, entries in (("params", params), ("dims", w.dims)):
         if entries:
             block += [f"{field}:", *(f"  {k}: {v}" for k, v in entries.items())]
     used = {k: v for k, v in w.functions.items() if f"{k.partition('(')[0]}(" in "\n".join(lines)}
@@ -231,10 +227,8 @@ def _outputs(w: World, lines: list[str]) -> list[str]:
         entries = []
         for n in kept:
             shape = w.required.get(n) or known.get(n)
-            plain = shape is not None and all(isinstance(s, str) or s.text.isalnum() for s in shape)
-            entries.append(
-                f"  {n}: {{shape: {_shown(shape)}}}" if plain and shape is not None else f"  {n}: {{doc: made}}"
-            )
+            plain = shape is not None and all(isinstance(x, str) or x.text.isalnum() for x in shape)
+            entries.append(f"  {n}: {{shape: {_shown(shape)}}}" if plain and shape else f"  {n}: {{doc: made}}")
         w.mark("declared outputs")
         return ["outputs:", *entries]
     recurrent = "recurrence" in w.marks

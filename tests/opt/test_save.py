@@ -1,0 +1,52 @@
+"""What is kept for the backward pass grows no faster than what an operator is given."""
+
+from __future__ import annotations
+
+from opgen.ir.program import Role, Variant
+from opgen.opt.derive import Derived, Flags, derive_variant
+from tests.ir.specs import elementwise, program
+
+KERNEL = (
+    "a[i, e] = sum[j](exp(-sum[d]((x[i, d] - y[j, d])**2)/(2*g**2))*b[j, e])",
+    "{x: {shape: [M, D]}, y: {shape: [N, D]}, b: {shape: [N, E]}}",
+    "params: {g: {type: float, default: 1.0}}",
+)
+ATTENTION = (
+    "o[..., i, e] = sum[j](softmax[j](where(j <= i, sum[d](q[..., i, d]*k[..., j, d])/sqrt(D), -inf))*v[..., j, e])",
+    "{q: {shape: [..., N, D]}, k: {shape: [..., N, D]}, v: {shape: [..., N, E]}}",
+    "",
+)
+
+
+def derived(formula: str, inputs: str, more: str, save: tuple[str, ...] | None = None) -> Derived:
+    return derive_variant(Variant((), program(elementwise(formula, inputs, more))), Flags(save=save))
+
+
+def kept(d: Derived) -> dict[str, int]:
+    """What backward takes from the forward pass, with its rank."""
+    assert d.backward is not None
+    return {t.name: len(t.shape) for t in d.backward.inputs if t.role is not Role.COTANGENT}
+
+
+def test_a_kernel_sum_keeps_its_inputs_only() -> None:
+    assert kept(derived(*KERNEL)) == {"x": 2, "y": 2, "b": 2}
+
+
+def test_attention_keeps_two_numbers_per_row() -> None:
+    assert kept(derived(*ATTENTION)) == {"q": 3, "k": 3, "v": 3, "softmax_j_max": 2, "softmax_j_scale": 2}
+
+
+def test_log_probabilities_are_computed_again_from_statistics_of_rows() -> None:
+    formula = "p[n, c] = log_softmax[c](x[n, c])\ny[n] = -p[n, t[n]]"
+    d = derived(formula, "{x: {shape: [N, C]}, t: {shape: [N], dtype: int}}", "outputs: [y]")
+    assert kept(d) == {"x": 2, "t": 1, "p_max": 1, "p_log": 1}
+
+
+def test_what_the_spec_says_is_kept() -> None:
+    assert kept(derived(*ATTENTION, save=("softmax_j",))) == {"q": 3, "k": 3, "v": 3, "softmax_j": 3}
+
+
+def test_the_hidden_values_of_two_layers_are_no_more_than_their_input() -> None:
+    formula = "h[n, k] = tanh(sum[d](x[n, d]*w[k, d]))\ny[n, o] = sum[k](h[n, k]*v[o, k])"
+    inputs = "{x: {shape: [N, D]}, w: {shape: [H, D]}, v: {shape: [O, H]}}"
+    assert kept(derived(formula, inputs, "outputs: [y]"))["h"] == 2

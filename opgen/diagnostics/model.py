@@ -71,13 +71,14 @@ class Diagnostic:
 
 
 class Bag:
-    """Collects the diagnostics of one spec, in order of discovery, without repeats."""
+    """Collects the diagnostics of one spec, in order of discovery; one of a code at a place is enough."""
 
     def __init__(self) -> None:
-        self._items: dict[Diagnostic, None] = {}
+        self._items: dict[object, Diagnostic] = {}
 
     def add(self, diagnostic: Diagnostic) -> None:
-        self._items.setdefault(diagnostic)
+        placed = (diagnostic.code, diagnostic.span) if diagnostic.span is not None else diagnostic
+        self._items.setdefault(placed, diagnostic)
 
     def error(
         self,
@@ -94,11 +95,11 @@ class Bag:
 
     @property
     def items(self) -> tuple[Diagnostic, ...]:
-        return tuple(self._items)
+        return tuple(self._items.values())
 
     @property
     def has_errors(self) -> bool:
-        return any(d.severity is Severity.ERROR for d in self._items)
+        return any(d.severity is Severity.ERROR for d in self._items.values())
 
 
 class UserError(Exception):

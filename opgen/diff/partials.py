@@ -7,12 +7,13 @@ common in long programs, are then differentiated once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from opgen.diff.algebra import product, total
 from opgen.diff.symbolic import differentiate
-from opgen.ir.program import Function
-from opgen.ir.scalar import ONE, Apply, Dim, Lit, Param, Read, Scalar, children, substitute
+from opgen.ir.program import Function, Program
+from opgen.ir.scalar import ONE, ZERO, Apply, Dim, Lit, Param, Read, Scalar, children, substitute, walk
 
 _REMEMBERED = 4096
 
@@ -45,6 +46,27 @@ def partials(body: Scalar, wrt: Sequence[Read], functions: Sequence[Function] = 
         for r, d in zip(mine, _of_term(term, mine, functions), strict=True):
             found.setdefault(r, []).append(product(Lit(sign), d))
     return tuple(total(found.get(r, ())) for r in wrt)
+
+
+def with_partials(p: Program) -> Program:
+    """The program with a derivative for every function: those of its value where none are stated."""
+    known = {f.name: f for f in p.functions}
+    while any(not f.partials for f in known.values()):
+        for f in known.values():
+            called = () if f.value is None else (n.fn for n in walk(f.value) if isinstance(n, Apply))
+            if not f.partials and all(known[n].partials for n in called if n in known):
+                known[f.name] = _differentiated(f, tuple(known.values()))
+    return replace(p, functions=tuple(known.values()))
+
+
+def _differentiated(f: Function, functions: Sequence[Function]) -> Function:
+    if f.value is None:  # no output that depends on it has a gradient
+        return replace(f, partials=tuple(ZERO for _ in f.params))
+    holes = tuple(Read(f"#{n}", ()) for n in f.params)
+    into: dict[Scalar, Scalar] = {Param(n): hole for n, hole in zip(f.params, holes, strict=True)}
+    out: dict[Scalar, Scalar] = {hole: Param(n) for n, hole in zip(f.params, holes, strict=True)}
+    found = partials(substitute(f.value, into), holes, functions)
+    return replace(f, partials=tuple(substitute(e, out) for e in found))
 
 
 def _terms(body: Scalar) -> Iterator[tuple[int, Scalar]]:

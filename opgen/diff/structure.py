@@ -189,7 +189,7 @@ def _dims(
 
 def _params(p: Program, scalars: Sequence[Scalar], inputs: Sequence[Tensor]) -> tuple[Argument, ...]:
     shapes = [e for t in inputs for e in t.shape if not isinstance(e, Batch)]
-    functions = [e for f in p.functions for e in (f.value, *f.partials)]
+    functions = [e for f in p.functions for e in f.scalars]
     used = {n.name for e in (*scalars, *shapes, *functions) for n in walk(e) if isinstance(n, Param)}
     return tuple(a for a in p.params if a.name in used)
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.emit import templates
+from opgen.emit.view import formula_lines
 from opgen.ir import text
 from opgen.ir.program import Program, Role
 from opgen.opt.derive import Derived
+from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
 
 
@@ -56,8 +58,8 @@ def _entry(o: Described) -> Entry:
         description=" ".join(str(spec.description).split()),
         label=o.label,
         reference=str(spec.reference or ""),
-        formula=spec.forward.text.rstrip(),
-        gradient="\n".join(_gradient(backward)) if backward is not None else "",
+        formula="\n".join(formula_lines(spec)),
+        gradient="\n".join(_gradient(spec, backward)) if backward is not None else "",
         broadcast=_broadcast(backward) if backward is not None else "",
         saved=_saved(backward) if backward is not None else "",
         variants=f"{len(o.derived)} variants" if len(o.derived) > 1 else "",
@@ -65,8 +67,11 @@ def _entry(o: Described) -> Entry:
     )
 
 
-def _gradient(backward: Program) -> Iterator[str]:
+def _gradient(spec: OpSpec, backward: Program) -> Iterator[str]:
     """The statements of a backward program, and which of their targets are gradients under another name."""
+    if isinstance(spec.backward, Callee):
+        arguments = ", ".join(t.name for t in backward.inputs)
+        yield f"{', '.join(o.name for o in backward.outputs)} = {spec.backward.path}({arguments})"
     yield from (text.statement(s) for s in backward.statements)
     yield from (f"{o.name} = {o.value}" for o in backward.outputs if o.name != o.value)
 

@@ -13,23 +13,31 @@ from opgen.emit.cpp_host import Direction, host_function
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import schema_lines, table_lines
 from opgen.emit.cuda_code import CudaFile, file_text, table_rows
+from opgen.emit.native_elsewhere import preamble
 from opgen.emit.templates import fill
 from opgen.ir.program import Operator
+from opgen.plan.errors import UnplannableError
 
 
 @dataclass(frozen=True, slots=True)
 class CppFiles:
-    """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything."""
+    """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything.
+
+    `no_cuda` says why there is no `cuda`, where there is none.
+    """
 
     binding: str
     kernels: str
     cuda: str
+    no_cuda: str = ""
 
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
     """Print the C++ of an operator."""
     table = StepTable(operator.name)
     functions = [host_function(operator, d, table) for d in directions]
+    before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
+    cuda, no_cuda = _cuda(operator.name, table)
     binding = fill(
         "op.cpp.j2",
         op=operator.name,
@@ -38,12 +46,24 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         definitions=tuple(lines for f in functions for lines in f.definitions),
         schemas=tuple(line for f in functions for line in schema_lines(f.schema)),
         names=tuple(f.name for f in functions),
+        cuda=bool(cuda),
     )
     text = fill(
         "op_kernels.cpp.j2",
         op=operator.name,
+        includes=before.includes,
+        elsewhere=before.definitions,
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
     )
-    cuda = file_text(CudaFile(operator.name, tuple(table.cuda_plans), table_rows(table.cuda)))
-    return CppFiles(binding, text, cuda)
+    return CppFiles(binding, text, cuda, no_cuda)
+
+
+def _cuda(op: str, table: StepTable) -> tuple[str, str]:
+    """`csrc/<op>.cu`, or why there is none."""
+    lines = [line for p in table.cuda_plans for s in p.steps for line in s.lines]
+    try:
+        before = preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")
+    except UnplannableError as e:
+        return "", str(e)
+    return file_text(CudaFile(op, tuple(table.cuda_plans), table_rows(table.cuda), before)), ""

@@ -15,6 +15,7 @@ from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
 from opgen.emit.cpp_sequence import sequence_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
+from opgen.ir.program import Function
 from opgen.plan.expand import positions
 from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
 
@@ -38,12 +39,14 @@ class StepTable:
     kernels: list[Kernel] = field(default_factory=list)
     cuda: list[CudaStep] = field(default_factory=list)
     cuda_plans: list[CudaPlan] = field(default_factory=list)
+    functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _numbers: dict[str, int] = field(default_factory=dict)
     _contractions: set[str] = field(default_factory=set)
 
     def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
         """Put the kernels of a plan in; the numbers of its steps."""
         view = cuda_plan(self.op, prefix, plan)
+        self.functions.update((f.name, f) for f in plan.functions)
         own = iter(kernels(plan, prefix))
         numbers: list[int] = []
         fresh: list[CudaStep] = []

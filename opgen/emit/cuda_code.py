@@ -9,7 +9,7 @@ a `Contract` step may be given to a BLAS instead of calling the function written
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opgen.emit.cuda_body import (
     Form,
@@ -26,6 +26,7 @@ from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_ou
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
 from opgen.emit.long_values import hoisted
+from opgen.emit.native_elsewhere import Preamble, preamble
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
@@ -78,6 +79,7 @@ class CudaFile:
     op: str
     plans: tuple[CudaPlan, ...]
     table: tuple[str, ...]
+    before: Preamble = field(default_factory=Preamble)
 
 
 def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
@@ -87,7 +89,9 @@ def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
     """
     views = tuple(cuda_plan(op, name, p) for name, p in plans)
     kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in numbered(view, p) if s is not None]
-    return CudaFile(op, views, table_rows(kept))
+    functions = {f.name: f for _, p in plans for f in p.functions}
+    lines = [line for view in views for s in view.steps for line in s.lines]
+    return CudaFile(op, views, table_rows(kept), preamble(functions, lines, "cuda", "OPGEN_DEVICE"))
 
 
 def table_rows(steps: Sequence[CudaStep]) -> tuple[str, ...]:
@@ -120,7 +124,15 @@ def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
 
 def file_text(view: CudaFile) -> str:
     """`csrc/<op>.cu`."""
-    return fill("op.cu.j2", op=view.op, plans=view.plans, table=view.table)
+    before = view.before
+    return fill(
+        "op.cu.j2",
+        op=view.op,
+        includes=before.includes,
+        elsewhere=before.definitions,
+        plans=view.plans,
+        table=view.table,
+    )
 
 
 def _comment(plan: KernelPlan) -> list[str]:

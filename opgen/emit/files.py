@@ -51,6 +51,7 @@ def render(
         operator,
         [d.gradient for d in derived],
         forward_mode=s.complete("tangent"),
+        stated_twice=any(d.stated for d in derived),
         class_name=camel(s.name),
         module=module.name,
         module_call=module.example,

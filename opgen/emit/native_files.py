@@ -12,13 +12,15 @@ from opgen.emit import templates
 from opgen.emit.cpp_code import cpp_files
 from opgen.emit.cpp_host import Direction
 from opgen.emit.view import Surface, formula_text
-from opgen.plan.errors import NOTE, UnplannableError
+from opgen.plan.errors import CUDA_NOTE, NOTE, UnplannableError
 
 _HEADERS = (".h", ".cuh")
 
 
 def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[str, str], ...]:
     """Paths and texts of the sources of an operator; `saved` is what its backward op takes beside cotangents."""
+    if s.operator.elsewhere is not None:
+        return ((NOTE, f"{header}\n{s.name} is computed by {s.operator.elsewhere.forward.path}\n"),)
     found = directions(s, saved)
     try:
         cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
@@ -28,7 +30,7 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[s
     return (
         (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
         (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
-        (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}"),
+        (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}") if cpp.cuda else (CUDA_NOTE, f"{header}\n{cpp.no_cuda}\n"),
     )
 
 

@@ -9,13 +9,13 @@ index is spelled belongs to whoever lays out the loops, so those leaves go throu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
-from opgen.ir.program import Function, Kind
-from opgen.ir.scalar import Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar, substitute
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
 
 Leaf = Read | Param | Dim | Index
 
@@ -67,6 +67,7 @@ class Dialect:
     constants: Mapping[str, str]
     spelling: Callable[[ScalarFunction, tuple[Text, ...]], str]
     as_float: Callable[[Text], Text]  # an int or a condition where a float is needed
+    elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
     as_int: Callable[[Text], Text] = lambda t: t  # a literal or a condition among integers
@@ -83,7 +84,6 @@ class Printer:
     dialect: Dialect
     leaf: Callable[[Leaf], Text]
     cast: Callable[[Text, str], Text] = _no_cast
-    functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __call__(self, e: Scalar) -> str:
         return self.text(e).text
@@ -107,14 +107,13 @@ class Printer:
         return self.text(e).at(level)
 
     def _apply(self, fn: str, args: tuple[Scalar, ...]) -> Text:
-        own = self.functions.get(fn)
-        if own is not None:
-            return self.text(substitute(own.value, dict(zip(map(Param, own.params), args, strict=True))))
         special = self.dialect.special.get(fn)
         if special is not None:
             return special(self, args)
-        row = FUNCTIONS[fn]
         texts = tuple(self.text(a) for a in args)
+        if fn not in FUNCTIONS:
+            return self.dialect.elsewhere(fn, texts)
+        row = FUNCTIONS[fn]
         infix = self.dialect.infix.get(fn)
         if infix is not None:
             return join(infix, texts, result_kind(row, texts))
@@ -253,6 +252,16 @@ def _native_call(name: str) -> Special:
     return special
 
 
+def _native_elsewhere(name: str, texts: tuple[Text, ...]) -> Text:
+    values = (t if t.kind is Kind.FLOAT else _native_float(t) for t in texts)
+    return Text(f"{native_function(name)}({', '.join(t.text for t in values)})", _ATOM)
+
+
+def native_function(name: str) -> str:
+    """What a function that another library computes is called in C++, on numbers of type `opmath_t`."""
+    return f"elsewhere_{name}"
+
+
 NATIVE = Dialect(
     infix={
         # `&&` in `||` is written with its parentheses, which compilers ask for.
@@ -285,6 +294,7 @@ NATIVE = Dialect(
     },
     spelling=lambda row, _: row.cpp,
     as_float=_native_float,
+    elsewhere=_native_elsewhere,
     unary=_UNARY,
     atom=_ATOM,
     as_int=_native_int,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.emit.sample_values import is_known, stand_in, states_gradients
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
@@ -80,7 +81,7 @@ class SampleCase:
     sizes: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, InputSample | None], ...]
     params: tuple[tuple[str, object], ...]
-    expected: tuple[Array, ...]
+    expected: tuple[Array, ...]  # none where a function of another library takes part whose value is not known
     gradients: tuple[Array, ...]
 
 
@@ -89,7 +90,7 @@ def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program |
 
     A variant for which no sizes, params and values are found that go together has no case.
     """
-    stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
+    stated = states_gradients(spec)
     gradients = tuple(backwards) if stated else (None,) * len(backwards)
     cases = [
         _Chooser(spec, operator, variant, backward).case(moved=False)
@@ -117,7 +118,7 @@ class _Chooser:
 
     def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
         self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
-        self.program = variant.program
+        self.program = stand_in(variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
@@ -166,8 +167,11 @@ class _Chooser:
         inputs = self._inputs(values, attempt.low, attempt.high)
         arrays = {s.name: s.array() for s in inputs.values() if s is not None}
         results = run(self.program, arrays, values)
-        expected = tuple(results[o.name] for o in self.program.outputs)
-        gradients = self._gradients(arrays, values, expected)
+        expected: tuple[Array, ...] = ()
+        gradients: tuple[Array, ...] = ()
+        if is_known(self.variant.program):
+            expected = tuple(results[o.name] for o in self.program.outputs)
+            gradients = self._gradients(arrays, values, expected)
         name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
@@ -266,7 +270,7 @@ class _Chooser:
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
-            lowest = 0 if lowest == -math.inf else lowest
+            lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
             highest = self._index_range(t.name, values) if highest == math.inf else highest
         elif domain:
             width = highest - lowest

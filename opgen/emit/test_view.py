@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.sample_values import is_known, states_gradients
 from opgen.emit.samples import InputSample, SampleCase, sample_cases
+from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
 from opgen.ir.program import Kind, Operator, Program
 from opgen.spec.model import OpSpec
@@ -41,6 +43,7 @@ class TestView:
     helpers: str
     math: str
     attributes: tuple[str, ...]
+    oracle: str
     cases: tuple[CaseView, ...]
 
 
@@ -50,6 +53,7 @@ def test_view(
     backwards: Sequence[Program | None],
     *,
     forward_mode: bool,
+    stated_twice: bool,
     class_name: str,
     module: str | None,
     module_call: str,
@@ -60,15 +64,22 @@ def test_view(
     helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
+    attributes = _attributes(spec, operator, forward_mode, stated_twice, module_call)
+    names += ["function"] if any("function." in line for line in attributes) else []
     return TestView(
         op=operator.name,
         class_name=class_name,
         imports=", ".join(sorted(names, key=_import_order)),
         helpers=", ".join(("Case", "OperatorTests", *helpers)),
         math=", ".join(numbers),
-        attributes=_attributes(spec, operator, forward_mode, module_call),
+        attributes=attributes,
+        oracle=_ORACLE if "function" not in names else _NO_ORACLE,
         cases=cases,
     )
+
+
+_ORACLE = "Expected values come from plain loops over the formula; the samples are a fixed sequence."
+_NO_ORACLE = "Expected values come from the other library, called directly; the samples are a fixed sequence."
 
 
 test_view.__test__ = False  # type: ignore[attr-defined]
@@ -83,9 +94,12 @@ def _words(text: str) -> list[str]:
     return text.replace("[", " ").replace("]", " ").replace(",", " ").replace("-", " ").split()
 
 
-def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_call: str) -> tuple[str, ...]:
+def _attributes(
+    spec: OpSpec, operator: Operator, forward_mode: bool, stated_twice: bool, module_call: str
+) -> tuple[str, ...]:
     gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
-    outputs = operator.variants[0].program.outputs
+    refused = operator.elsewhere is not None and operator.elsewhere.backward is None
+    outputs = () if refused else operator.variants[0].program.outputs
     smooth = [k for k, o in enumerate(outputs) if o.kind is Kind.FLOAT and o.differentiable]
     lines = [f"operator = staticmethod({operator.name})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
@@ -93,8 +107,17 @@ def _attributes(spec: OpSpec, operator: Operator, forward_mode: bool, module_cal
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
     if spec.reference:
         lines += [f"reference = {quoted(str(spec.reference))}"]
-    if spec.backward is not None or any(f.derivatives for f in spec.functions):
+    if states_gradients(spec):
         lines += ["stated_gradient = True"]
+    if stated_twice:
+        lines += ["stated_twice = True"]
+    if not all(is_known(v.program) for v in operator.variants):
+        lines += [f"formula = staticmethod(function.{operator.name}_forward)"]
+    found = [f for f in called(operator) if f.value is None]
+    if found:
+        lines += [f"elsewhere = {_tuple([f'function.{torch_function_name(f.name)}' for f in found])}"]
+    if any(f.spelling(*BACK_ENDS) is None for f in found):
+        lines += ["native_only = True"]
     if spec.tests.tolerances:
         lines += [f"tolerances = {{{', '.join(f'{quoted(d)}: {t!r}' for d, t in spec.tests.tolerances.items())}}}"]
     if not forward_mode:

@@ -55,7 +55,6 @@ class Body:
         return Text(f"upcast({text.at(ATOM)}.to(dtype))", ATOM)
 
     def printer(self) -> Printer:
-        functions = {f.name: f for f in self.scope.program.functions}
         language = self.scope.dialect()
         plain = language.special["where"]
 
@@ -63,7 +62,7 @@ class Body:
             return plain(p, args) if varies(args[0]) else self._choice(p, args, plain)
 
         special = {**language.special, "where": choice}
-        return Printer(replace(language, special=special), self.leaf, self.cast, functions)
+        return Printer(replace(language, special=special), self.leaf, self.cast)
 
     def _choice(self, p: Printer, args: tuple[Scalar, ...], plain: Special) -> Text:
         """A choice made in Python: both branches vary along the same loops, for the code around it counts on that."""

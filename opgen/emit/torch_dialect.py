@@ -78,9 +78,20 @@ def dialect(casts: Casts) -> Dialect:
         constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
         spelling=spelling,
         as_float=as_float,
+        elsewhere=lambda name, texts: _elsewhere(name, _promoted(texts, Kind.FLOAT, as_float, mixes=False)),
         unary=UNARY,
         atom=ATOM,
     )
+
+
+def torch_function_name(name: str) -> str:
+    """The object that stands for a function of another library in generated Python."""
+    return f"ELSEWHERE_{name.upper()}"
+
+
+def _elsewhere(name: str, texts: tuple[Text, ...]) -> Text:
+    text = f"{torch_function_name(name)}({', '.join(t.text for t in texts)})"
+    return Text(text, ATOM, number=all(t.number for t in texts))
 
 
 _INFIX = {

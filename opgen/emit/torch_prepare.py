@@ -2,7 +2,7 @@
 
 In goes a valid Program, out comes an equal one:
 
-* the spec's own functions are written out;
+* functions that other libraries compute get what their derivatives need;
 * scatters at plain positions become maps, and their bases accesses (`opgen.emit.torch_rewrite`);
 * `where` becomes safe (`opgen.emit.torch_lazy`);
 * what is computed more than once gets a name, and so do parts of bodies too long for a line.
@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from opgen.emit.torch_elsewhere import calls
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_rewrite import (
     Names,
     described,
-    inlined,
     kind_of,
     mapped,
     open_operands,
@@ -28,14 +28,14 @@ from opgen.emit.torch_rewrite import (
     varies,
 )
 from opgen.emit.torch_scope import batch_leading, loops_of
-from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(lazy(simple_scatters(inlined(p))))
+    return shared(lazy(simple_scatters(calls(p))))
 
 
 # --- names for what is used more than once ---------------------------------------------------------------------------
@@ -108,9 +108,9 @@ def _cost(e: Scalar) -> bool:
         return any(not isinstance(q, Batch | Index | Lit) for q in e.at)
     if not isinstance(e, Apply) or e.fn in _FREE or not varies(e):
         return False
-    if FUNCTIONS[e.fn].infix and e.fn not in ("where", "pow") and FUNCTIONS[e.fn].result != "bool":
+    if row(e.fn).infix and e.fn not in ("where", "pow") and row(e.fn).result != "bool":
         varying = [a for a in e.args if varies(a)]
         return len(varying) > 1 or any(isinstance(a, Apply) and a.fn != "neg" for a in varying)
-    if FUNCTIONS[e.fn].result == "bool":
+    if row(e.fn).result == "bool":
         return any(isinstance(a, Apply | Index) for a in e.args)
     return True

@@ -20,7 +20,7 @@ from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
-from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -252,7 +252,7 @@ def needs_upcast(p: Program) -> bool:
 def _roundings(e: Scalar) -> int:
     total = 0
     for n in walk(e):
-        rounds = isinstance(n, Apply) and FUNCTIONS[n.fn].result != "bool" and n.fn not in _EXACT
+        rounds = isinstance(n, Apply) and row(n.fn).result != "bool" and n.fn not in _EXACT
         if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
             total += max(1, len(n.args) - 1)
     return total

@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
-from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row
 from opgen.ir.polynomial import same_number
 from opgen.ir.program import Axis, Compute, Kind, Loop, Plain, Program, Scatter, Statement, names
 from opgen.ir.ranges import derived_sizes
-from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
     BATCH,
     INF,
@@ -34,24 +33,8 @@ from opgen.ir.scalar import (
     mul,
     rebuild,
     substitute,
-    transform,
     walk,
 )
-
-
-def inlined(p: Program) -> Program:
-    """Applications of the spec's functions replaced by their values."""
-    own = {f.name: f for f in p.functions}
-    if not own:
-        return p
-
-    def expand(e: Scalar) -> Scalar:
-        if isinstance(e, Apply) and e.fn in own:
-            f = own[e.fn]
-            return transform(substitute(f.value, dict(zip(map(Param, f.params), e.args, strict=True))), expand)
-        return e
-
-    return replace(p, statements=tuple(map_scalars(s, lambda e: transform(e, expand)) for s in p.statements))
 
 
 def mapped(s: Plain, f: Callable[[Scalar], Scalar]) -> Plain:
@@ -173,7 +156,7 @@ def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
             declared = next((a.type for a in p.params if a.name == name), "float")
             return Kind(declared) if declared in ("float", "int", "bool") else Kind.INT
         case Apply(fn, args):
-            result = FUNCTIONS[fn].result
+            result = row(fn).result
             if result != "same":
                 return Kind(result)
             kinds = [kind_of(tensor, p, a) for a in (args[1:] if fn == "where" else args)]
@@ -194,7 +177,7 @@ def described(e: Scalar) -> str:
             return f"safe_{name}"
         case Apply("where"):
             return "chosen"
-        case Apply(fn) if FUNCTIONS[fn].result == "bool":
+        case Apply(fn) if row(fn).result == "bool":
             return "mask"
         case Apply(fn) if fn in _WORDS:
             return _WORDS[fn]

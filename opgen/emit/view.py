@@ -10,13 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.layout import bracketed, camel, in_docstring, quoted, wrapped
+from opgen.emit.layout import bracketed, camel, in_docstring, quoted, tupled, wrapped
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions
+from opgen.ir.scalar import BATCH
 from opgen.opt.derive import Derived
+from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
 
 
@@ -121,6 +123,8 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
 
 
 def _formula_view(s: Surface, which: str) -> FormulaView | None:
+    if s.operator.elsewhere is not None:
+        return _call_elsewhere(s, which)
     if which != "forward" and not s.complete(which):
         return None
     programs = s.programs(which)
@@ -150,6 +154,48 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
         tuple(h for h in f.helpers if _called(h, f.lines)),
         f.uses_math,
     )
+
+
+def _call_elsewhere(s: Surface, which: str) -> FormulaView | None:
+    """A formula of an operator that callables compute: a call."""
+    cotangents = tuple(f"grad_{n}" for n in s.active)
+    params = [f"{p}={p}" for p in s.params]
+    match which:
+        case "forward":
+            names, targets, results = s.inputs, s.output_names, s.output_names
+            items = ["FORWARD(", *names, *params]
+        case "backward" if s.active:
+            names, results = (*cotangents, *s.inputs, *s.output_names), s.wrt
+            targets = tuple(f"grad_{n}" for n in s.wrt)
+            items = ["BACKWARD(", *names, *params]
+        case "second" if s.active and not s.spec.once_differentiable:
+            grads = tuple(f"grad_grad_{n}" for n in s.wrt)
+            names, results = (*grads, *cotangents, *s.inputs), (*cotangents, *s.wrt)
+            targets = (*(f"grad_{n}" for n in cotangents), *(f"grad_{n}" for n in s.wrt))
+            wrt = tupled([str(s.inputs.index(n)) for n in s.wrt])
+            given = [tupled(grads), tupled(cotangents), tupled(s.inputs), wrt]
+            items = ["second_order(", "OP", "BACKWARD", *given, *params]
+        case _:
+            return None
+    name = f"{s.name}_{which}"
+    optional = tuple(n for n in names if n.removeprefix("grad_grad_") in s.operator.optional)
+    typed = [*(f"{n}: Tensor | None" if n in optional else f"{n}: Tensor" for n in names)]
+    typed += [f"{a.name}: {annotation(a)}" for a in s.operator.params]
+    define = bracketed(f"def {name}(", typed, f") -> {_returned(len(targets), maybe=which != 'forward')}:")
+    left = ", ".join(targets)
+    first, *rest = bracketed(f"{left} = {items[0]}", items[1:], ")", 4).split("\n")
+    lines = (first, *(line.removeprefix("    ") for line in rest))
+    if which == "backward":
+        lines += tuple(f"grad_{n} = like_input(grad_{n}, {n})" for n in s.wrt if _broadcasts(s, n))
+    return FormulaView(
+        name, define, "", lines, left, (*names, *s.params), optional, tuple(results), (), (), (), uses_math=False
+    )
+
+
+def _broadcasts(s: Surface, name: str) -> bool:
+    """May a gradient have more batch dims than its input? Where several inputs have batch dims."""
+    batched = [t.name for t in s.operator.inputs if BATCH in t.shape]
+    return name in batched and len(batched) > 1
 
 
 def _without_absence_tests(s: Surface, f: TorchFunction) -> TorchFunction:
@@ -207,9 +253,17 @@ def _returned(count: int, *, maybe: bool) -> str:
 
 
 def formula_text(spec: OpSpec) -> tuple[str, ...]:
-    """The forward block of a spec, as its author wrote it."""
-    lines = [line.rstrip() for line in str(spec.forward).strip("\n").split("\n")]
-    return tuple(in_docstring(line) for line in lines)
+    """The forward block of a spec for a docstring."""
+    return tuple(map(in_docstring, formula_lines(spec)))
+
+
+def formula_lines(spec: OpSpec) -> tuple[str, ...]:
+    """The forward block of a spec, as its author wrote it; of a callable, the call."""
+    if isinstance(spec.forward, Callee):
+        results = ", ".join(str(o.name) for o in spec.outputs or ())
+        arguments = [*(str(i.name) for i in spec.inputs), *(f"{p.name}={p.name}" for p in spec.params)]
+        return (f"{results} = {spec.forward.path}({', '.join(arguments)})",)
+    return tuple(line.rstrip() for line in str(spec.forward).strip("\n").split("\n"))
 
 
 def shape_of(s: Surface, name: str) -> str:

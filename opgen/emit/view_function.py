@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from opgen.emit.layout import bracketed, camel, imported, in_docstring, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
+from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
 
 _INSIDE = 8
 
@@ -24,6 +25,8 @@ class FunctionView:
     summary: str
     formula: tuple[str, ...]
     imports: tuple[str, ...]
+    slopes: tuple[FormulaView, ...]  # derivatives of functions from elsewhere
+    elsewhere: tuple[str, ...]  # the objects that stand for those functions
     formulas: tuple[FormulaView, ...]
     forward: str
     forward_lines: tuple[str, ...]
@@ -50,6 +53,7 @@ def function_view(s: Surface) -> FunctionView:
     backward = formula_view(s, "backward", "The gradient of each input that needs one.") if s.active else None
     tangent = formula_view(s, "tangent", "The directional derivative.") if s.active else None
     found = tuple(f for f in (forward, backward, tangent) if f is not None)
+    elsewhere = elsewhere_view(s)
     setup = _Setup(s, forward, backward, tangent)
     args = [*s.inputs, *s.params]
     typed = [
@@ -65,7 +69,9 @@ def function_view(s: Surface) -> FunctionView:
         class_name=s.function_class,
         summary=in_docstring(str(s.spec.summary) or f"The operator {s.name}."),
         formula=formula_text(s.spec),
-        imports=_imports(s, found, setup),
+        imports=_imports(s, elsewhere, found, setup),
+        slopes=elsewhere.formulas,
+        elsewhere=elsewhere.lines,
         formulas=found,
         forward=bracketed("def forward(", typed, f") -> {returns}:", 4),
         forward_lines=tuple(_indented(call)),
@@ -86,13 +92,14 @@ def function_view(s: Surface) -> FunctionView:
     )
 
 
-def _imports(s: Surface, found: tuple[FormulaView, ...], setup: _Setup) -> tuple[str, ...]:
+def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...], setup: _Setup) -> tuple[str, ...]:
+    found = (*elsewhere.formulas, *found)
     masked = any("Sequence[" in f.define for f in found) or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if any(f.uses_math for f in found) else []
     out += ["from collections.abc import Sequence"] if masked else []
     out += ["from typing import Any", "", "import torch", "from torch import Tensor"]
     helpers = [h for f in found for h in f.helpers]
-    runtime = setup.helpers()
+    runtime = [*elsewhere.imported, *setup.helpers()]
     out += [""] if helpers or runtime else []
     out += [imported(".._runtime", runtime)] if runtime else []
     out += [imported(".._runtime.functions", helpers)] if helpers else []

@@ -24,6 +24,7 @@ from opgen.emit.signature import (
 from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
+from opgen.emit.view_elsewhere import names_in
 from opgen.ir.program import Compute, Kind, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
@@ -116,11 +117,11 @@ def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:
-    """What the backward op takes beside cotangents: all that first and second order read, in order."""
+    """What the backward op takes beside cotangents: all that first and second order read or test, in order."""
     if not s.active:
         return ()
     read = {t.name for _, p in s.programs("backward") for t in p.inputs}
-    for f in second_order(s):
+    for f in (formula_view(s, "backward", ""), *second_order(s)):
         read |= set(f.arguments) if f is not None else set()
     return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
 
@@ -174,6 +175,7 @@ def _fields(
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [f"views={strings(views)}"] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
+    out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += ["contraction=True"] if is_contraction(s) else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
@@ -186,6 +188,8 @@ def shared_memory(s: Surface, which: str) -> tuple[str, ...]:
 
 
 def _second_returns(s: Surface) -> tuple[str, ...]:
+    if s.operator.elsewhere is not None:
+        return (*(f"grad_{n}" for n in s.active), *s.wrt)
     programs = s.programs("second")
     longest = max((p.outputs for _, p in programs), key=len)
     return tuple(dict.fromkeys(o.of for o in (*longest, *(o for _, p in programs for o in p.outputs))))
@@ -236,7 +240,7 @@ def _contracts(st: object) -> bool:
 
 def is_pointwise(s: Surface) -> bool:
     """Only maps over the batch shape."""
-    return all(
+    return s.operator.elsewhere is None and all(
         isinstance(st, Compute) and st.op is None and st.axes == (BATCH,)
         for _, p in s.programs("forward")
         for st in p.statements
@@ -303,9 +307,12 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
     errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
-    used = [n for n in errors if f"{n}(" in text]
+    second = any("second_order(" in x for x in lines)
+    used = [n for n in errors if f"{n}(" in text] + (["second_order"] if second else [])
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []
     out.append("from . import function")
+    called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
+    out += [imported(".function", called)] if called else []
     return tuple("\n".join(out).split("\n"))

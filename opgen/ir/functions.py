@@ -9,8 +9,9 @@ has empty spellings.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import factorial
+from math import factorial, prod
 from typing import Literal
 
 from opgen.ir import functions_text as spell
@@ -41,13 +42,32 @@ class ScalarFunction:
     doc: str = ""
 
 
+def _polynomial(variable: str, coefficients: Sequence[str]) -> str:
+    """A polynomial by Horner's rule, lowest coefficient first."""
+    text = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        text = f"({c} + {variable}*{text})"
+    return text
+
+
 def _sinc_slope() -> str:
     """The derivative of `sin(pi*x)/(pi*x)`: its series near 0, where the quotient cancels."""
-    series = ""
-    for k in range(8, 0, -1):
-        term = f"{'-' if k % 2 else ''}{2 * k}/{factorial(2 * k + 1)}"
-        series = f"({term} + square(pi*x)*{series})" if series else term
-    return f"where(abs(x) < 1/4, square(pi)*x*{series}, (cos(pi*x) - sinc(x))/x)"
+    terms = [f"{'-' if k % 2 else ''}{2 * k}/{factorial(2 * k + 1)}" for k in range(1, 9)]
+    return f"where(abs(x) < 1/4, square(pi)*x*{_polynomial('square(pi*x)', terms)}, (cospi(x) - sinc(x))/x)"
+
+
+def _erfcx_slope() -> str:
+    """The difference cancels for large arguments: there, the asymptotic series of the derivative."""
+    terms = [f"{'-' if k % 2 == 0 else ''}{prod(range(1, 2 * k + 2, 2))}" for k in range(9)]
+    series = _polynomial("square(1/x)/2", terms)
+    return f"where(x > 10, square(1/x)/sqrt(pi)*{series}, 2*x*erfcx(x) - 2/sqrt(pi))"
+
+
+def _i1e_slope() -> str:
+    """`i1e(x)/x` by its series near 0."""
+    terms = [f"{2 * k + 1}/{2 * factorial(k) * factorial(k + 1)}" for k in range(8)]
+    near = f"exp(-abs(x))*{_polynomial('square(x/2)', terms)} - sign(x)*i1e(x)"
+    return f"where(abs(x) < 1/2, {near}, i0e(x) - i1e(x)*(sign(x) + 1/x))"
 
 
 def _row(
@@ -99,7 +119,7 @@ _ARITHMETIC = (
     _infix("mul", "x y", ("y", "x"), "same", "product", variadic=True),
     _infix("div", "x y", ("1/y", "-x/y**2"), "float", "quotient; of integers a float", (0.5, 3.0)),
     _infix("floordiv", "x y", None, "same", "quotient rounded down", (0.5, 3.0)),
-    _infix("mod", "x y", ("1", "-floor(x/y)"), "same", "rest with the divisor's sign", (0.5, 3.0)),
+    _infix("mod", "x y", ("1", "-(x//y)"), "same", "rest with the divisor's sign", (0.5, 3.0)),
     _infix(
         "pow",
         "x y",
@@ -162,8 +182,10 @@ _TRIGONOMETRY = (
         "atan2",
         "y x",
         (
-            "where(x == 0 and y == 0, 0, x/(square(x) + square(y)))",
-            "where(x == 0 and y == 0, 0, -y/(square(x) + square(y)))",
+            # One quotient after the other: the square of the radius underflows and overflows long before it does. The
+            # first is within its bounds anyway, they only keep the two apart.
+            "where(x == 0 and y == 0, 0, clamp(x/hypot(x, y), -1, 1)/hypot(x, y))",
+            "where(x == 0 and y == 0, 0, clamp(-y/hypot(x, y), -1, 1)/hypot(x, y))",
         ),
         "angle of the point (x, y)",
         (0.2, 3.0),
@@ -175,6 +197,8 @@ _TRIGONOMETRY = (
     _row("acosh", "x", ("rsqrt((x - 1)*(x + 1))",), "inverse hyperbolic cosine", (1.1, 3.0)),
     _row("atanh", "x", ("1/((1 - x)*(1 + x))",), "inverse hyperbolic tangent", (-0.9, 0.9)),
     _row("sinc", "x", (_sinc_slope(),), "sin(pi*x)/(pi*x), 1 at 0"),
+    replace(_row("sinpi", "x", ("pi*cospi(x)",), "sin(pi*x), exact at its zeros"), internal=True),
+    replace(_row("cospi", "x", ("-pi*sinpi(x)",), "cos(pi*x), exact at its zeros"), internal=True),
 )
 
 _ACTIVATIONS = (
@@ -193,7 +217,7 @@ _SPECIAL = (
     _row("erf", "x", ("2/sqrt(pi)*exp(-square(x))",), "error function"),
     _row("erfc", "x", ("-2/sqrt(pi)*exp(-square(x))",), "1 - erf(x) without cancellation"),
     _row("erfinv", "x", ("sqrt(pi)/2*exp(square(erfinv(x)))",), "inverse error function", (-0.9, 0.9)),
-    _row("erfcx", "x", ("2*x*erfcx(x) - 2/sqrt(pi)",), "exp(x**2)*erfc(x) without overflow"),
+    _row("erfcx", "x", (_erfcx_slope(),), "exp(x**2)*erfc(x) without overflow"),
     _row("lgamma", "x", ("digamma(x)",), "log of the absolute value of the gamma function", (0.2, 3.0)),
     _row("digamma", "x", ("polygamma(1, x)",), "derivative of lgamma", (0.2, 3.0)),
     replace(
@@ -204,7 +228,7 @@ _SPECIAL = (
     _row(
         "i1e",
         "x",
-        ("where(x == 0, 1/2, i0e(x) - i1e(x)*(sign(x) + 1/x))",),
+        (_i1e_slope(),),
         "exp(-abs(x))*I1(x), Bessel",
         avoid=(0.0,),
     ),
@@ -221,7 +245,7 @@ _ROUNDING = (
     _row("int", "x", None, "rounded towards 0, as an integer; no derivative", result="int"),
     _row("heaviside", "x y", None, "0 below 0, 1 above, y at 0", avoid=(0.0,)),
     _row("fmod", "x y", ("1", "-trunc(x/y)"), "rest with the sign of x", (0.5, 3.0), result="same"),
-    _row("remainder", "x y", ("1", "-floor(x/y)"), "rest with the sign of y", (0.5, 3.0), result="same"),
+    _row("remainder", "x y", ("1", "-(x//y)"), "rest with the sign of y", (0.5, 3.0), result="same"),
 )
 
 _CHOICES = (
@@ -270,3 +294,10 @@ FUNCTIONS: dict[str, ScalarFunction] = {
     for rows in (_ARITHMETIC, _POWERS, _TRIGONOMETRY, _ACTIVATIONS, _SPECIAL, _ROUNDING, _CHOICES)
     for row in rows
 }
+
+_OF_A_SPEC = ScalarFunction("", (), None, doc="a function of a spec, whose value is a float")
+
+
+def row(name: str) -> ScalarFunction:
+    """The row of a function; functions of a spec have none of their own and share one."""
+    return FUNCTIONS.get(name, _OF_A_SPEC)

@@ -21,6 +21,10 @@ TORCH: dict[str, str] = {
         "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), "
         "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
+    # pi*x overflows for the largest numbers
+    "sinc": "torch.sinc(torch.clamp({0}, -1e38, 1e38))",
+    "sinpi": "torch.sin(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
+    "cospi": "torch.cos(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
     "erfcx": "torch.special.erfcx({0})",
     "i0e": "torch.special.i0e({0})",
     "i1e": "torch.special.i1e({0})",

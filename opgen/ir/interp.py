@@ -18,6 +18,12 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
 
 Value = float | int | bool
+
+
+class UnknownValueError(Exception):
+    """A function of another library whose value the spec does not state: no formula leads to a number."""
+
+
 _CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan")}
 
 
@@ -243,6 +249,8 @@ class _Machine:
         return SCALARS[fn](*values)
 
     def call(self, f: Function, values: list[Value]) -> Value:
+        if f.value is None:
+            raise UnknownValueError(f"{f.name} is computed elsewhere, and nothing says what it is")
         inner = _Machine.__new__(_Machine)
         inner.__dict__.update(self.__dict__)
         inner.params = {**self.params, **dict(zip(f.params, values, strict=True))}

@@ -126,8 +126,13 @@ def _xlogy(a: Value, b: Value) -> float:
     return NAN if math.isnan(b) else 0.0 if a == 0 else a * _log(b)
 
 
+def _half_turns(f: Callable[[float], float]) -> Callable[[Value], float]:
+    """A function of period 2 of `pi` times its argument."""
+    return lambda a: f(math.pi * math.remainder(a, 2)) if math.isfinite(a) else NAN
+
+
 def _sinc(a: Value) -> float:
-    return 1.0 if a == 0 else _quiet(math.sin)(math.pi * a) / (math.pi * a)
+    return 1.0 if a == 0 else 0.0 if math.isinf(a) else _half_turns(math.sin)(a) / (math.pi * a)
 
 
 def _lgamma(a: Value) -> float:
@@ -204,13 +209,14 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "tanh": _quiet(math.tanh), "asinh": _quiet(math.asinh), "acosh": _quiet(math.acosh),
     "atanh": lambda a: math.copysign(INF, a) if abs(a) == 1 else _quiet(math.atanh)(a),
     "sigmoid": _sigmoid, "logsigmoid": lambda a: -_softplus(-a), "softplus": _softplus,
-    "relu": lambda a: NAN if math.isnan(a) else max(a, 0), "silu": lambda a: a * _sigmoid(a) if a > -745 else -0.0,
+    "relu": lambda a: NAN if math.isnan(a) else max(a, 0), "silu": lambda a: a * _sigmoid(a) if not a <= -745 else -0.0,
     "erf": _quiet(math.erf), "erfc": _quiet(math.erfc), "erfinv": _erfinv, "erfcx": _erfcx,
     "lgamma": _lgamma, "digamma": lambda a: -INF if a == 0 else _special("digamma")(a), "polygamma": _polygamma,
     "i0e": _scaled_bessel(0), "i1e": _scaled_bessel(1),
     "min": _extreme(min), "max": _extreme(max), "clamp": _clamp, "hypot": _quiet(math.hypot),
     "logaddexp": _logaddexp, "xlogy": _xlogy, "heaviside": _heaviside, "fmod": _quiet(math.fmod), "remainder": _mod,
     "lerp": lambda a, b, w: a + w * (b - a), "sinc": _sinc,
+    "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),
     "isnan": math.isnan, "isfinite": math.isfinite,
     "bitand": lambda a, b: a & b, "bitor": lambda a, b: a | b, "bitxor": lambda a, b: a ^ b,
     "detach": lambda a: a, "int": math.trunc, "log1mexp": _log1mexp,

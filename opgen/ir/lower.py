@@ -19,7 +19,8 @@ from opgen.ir.lower_constant import (
     dims_in,
     params_in,
 )
-from opgen.ir.lower_declare import Declarations, check_outputs, declare, every
+from opgen.ir.lower_declare import Declarations, LocalFunction, check_outputs, declare, every
+from opgen.ir.lower_elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.ir.lower_guards import (
     MAX_VARIANTS,
     Case,
@@ -55,6 +56,7 @@ from opgen.ir.program import (
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
 from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign
+from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
 
 
@@ -100,7 +102,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    return Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants))
+    return Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
 
 
 def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
@@ -140,30 +142,35 @@ def _variant(
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
         state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
-    for name in d.functions:  # also those that nothing calls
-        _function(d, name, frame_of(d, state, bag))
+    for f in d.functions.values():  # also those that nothing calls
+        _function(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
+    if isinstance(d.spec.forward, Callee):
+        declared_results(d, state)
     outputs = tuple(o for n in d.outputs if (o := _output(d, state, n)) is not None)
     override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
     if bag.has_errors:
         return None
     present = tuple(_tensor(d, n) for n in d.inputs if state.given.get(n, True))
     functions = _functions(d, state, (*statements, *override.statements), bag)
+    outputs = differentiable_outputs(present, statements, outputs, functions)
     dims = _dims(d, state, present)
+    if not statements:
+        check_sizes(d, outputs, ("...", *(s.name for s in dims)), bag)
     all_statements = (*statements, *override.statements)
     if not _check_dims(d, state, all_statements, dims, bag):
         return None
     scalars = [e for s in all_statements for e in statement_scalars(s)]
-    scalars += [e for f in functions for e in (f.value, *f.partials)]
+    scalars += [e for f in functions for e in f.scalars]
     scalars += [s.value for s in dims if s.value is not None]
     read = frozenset[str]().union(*(params_in(e) for e in scalars))
-    used = tuple(p for p in params if p.name in read)
+    used = params if isinstance(d.spec.forward, Callee) else tuple(p for p in params if p.name in read)
     return Program(str(d.spec.op), present, used, dims, statements, outputs, functions, override)
 
 
 def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Statement, ...]:
     case = Case(state.given, state.chosen)
-    for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.forward.whole)).items():
+    for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.op.span)).items():
         if name in refused or (name in d.lost and name not in d.targets() and name not in d.inputs):
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
@@ -209,22 +216,22 @@ def _functions(d: Declarations, state: Variation, statements: tuple[Statement, .
     """The functions with stated derivatives that the statements call, and those that these call."""
     frame = frame_of(d, state, bag)
     called: dict[str, Function] = {}
+    own = {f.symbol: f for f in d.functions.values()}
     queue = [e for s in statements for e in statement_scalars(s)]
     while queue:
         for node in walk(queue.pop(0)):
-            if isinstance(node, Apply) and node.fn in d.functions and node.fn not in called:
-                called[node.fn] = _function(d, node.fn, frame)
-                queue += [called[node.fn].value, *called[node.fn].partials]
-    return tuple(called[n] for n in d.functions if n in called)
+            if isinstance(node, Apply) and node.fn in own and node.fn not in called:
+                called[node.fn] = _function(own[node.fn], frame)
+                queue += called[node.fn].scalars
+    return tuple(called[n] for n in own if n in called)
 
 
-def _function(d: Declarations, name: str, frame: Frame) -> Function:
-    f = d.functions[name]
+def _function(f: LocalFunction, frame: Frame) -> Function:
     inner = placeholder(f, frame)
-    value = numeric(inner.lower(f.value))
+    value = None if f.value is None else numeric(inner.lower(f.value)).scalar
     inner.calls = ()  # a derivative may call its function
     partials = tuple(numeric(inner.lower(e)).scalar for e in f.partials or ())
-    return Function(name, argument_names(f, frame), value.scalar, partials)
+    return Function(f.symbol, argument_names(f, frame), value, partials, f.spellings)
 
 
 def _dims(d: Declarations, state: Variation, present: tuple[Tensor, ...]) -> tuple[DimSource, ...]:

@@ -126,7 +126,7 @@ def _table(f: Frame, e: Call) -> Typed:
     if kind is None:
         return BAD
     if e.name in _INTEGERS and kind is not Kind.INT:
-        return f.error("OPG223", f"`{e.name}` is for integers", e.span)
+        return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
     scalars = [a.scalar for a in args]
     if e.name == "polygamma" and not isinstance(scalars[0], Lit):
         return f.error("OPG223", "the order of `polygamma` is an integer literal", e.args[0].span)
@@ -158,8 +158,8 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD
-    if function.partials is not None:
-        return Typed(Apply(function.name, tuple(a.scalar for a in args)), Kind.FLOAT)
+    if function.opaque or function.value is None:
+        return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
     outer = f.args, f.calls, f.place, f.scope
     f.args = dict(zip(function.params, args, strict=True))
     f.calls = (*f.calls, function.name)
@@ -217,7 +217,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
     hints = did_you_mean(e.name, (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS))
     if e.name in ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"):
-        return f.error("OPG226", "random numbers are reserved for later", e.span)
+        return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
     if e.name in _ALIASES:
         hints = (_ALIASES[e.name],)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

@@ -21,6 +21,7 @@ from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.walk import statement_names
+from opgen.spec.elsewhere import Callee
 from opgen.spec.formula import Formula
 from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
 
@@ -35,13 +36,27 @@ _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class LocalFunction:
-    """A function of the spec: its formula, and its stated derivatives where it has them (one per argument)."""
+    """A function of the spec: its formula, its names in other libraries, and its stated derivatives.
+
+    There is a formula or a name elsewhere, and one derivative per argument or none.
+    """
 
     name: str
     params: tuple[str, ...]
-    value: Expr
+    value: Expr | None
     partials: tuple[Expr, ...] | None
     span: Span
+    spellings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def symbol(self) -> str:
+        """What applications of it are called: never like a row of the table of functions."""
+        return f"{self.name}_of_spec" if self.name in FUNCTIONS else self.name
+
+    @property
+    def opaque(self) -> bool:
+        """Does it stay a call, rather than being replaced by its formula at once?"""
+        return self.partials is not None or bool(self.spellings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +101,13 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    forward, lost = parse_statements(spec.forward, bag)
-    backward, lost_back = ((), ()) if spec.backward is None else parse_statements(spec.backward, bag)
+    forward, lost = _block(spec.forward, bag)
+    backward, lost_back = _block(spec.backward if forward else None, bag)
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived)))
     declared = {str(o.name): _shape(o.shape, bag, known) for o in spec.outputs or () if o.shape is not None}
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
-    if not forward:
+    if not forward and not isinstance(spec.forward, Callee):
         return None
     spans = {str(o.name): o.span for o in spec.outputs or ()}
     found = Declarations(
@@ -105,6 +120,11 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
         check_target_name(found, s, bag)
     _check_saved(found, bag)
     return found
+
+
+def _block(block: Formula | Callee | None, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
+    """The statements of a block, and the names of those that could not be read."""
+    return parse_statements(block, bag) if isinstance(block, Formula) else ((), ())
 
 
 def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | None = None) -> Shape:
@@ -149,7 +169,7 @@ def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
     head = parse_head(s.head, bag)
     value = None if s.value is None else parse_expression(s.value, bag)
     parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
-    if head is None or value is None or any(e is None for _, e in parsed):
+    if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None
     if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in COMPLEX:
         bag.error("OPG206", f"`{head.name}` is a function of the language already", head.span, hints=("rename yours",))
@@ -180,12 +200,15 @@ def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
                 )  # fmt: skip
                 return None
             partials.append(stated[p])
-    return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span)
+    spellings = tuple((key, str(text)) for key, text in s.extern)
+    return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span, spellings)
 
 
 def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], bag: Bag) -> tuple[str, ...]:
     """The listed outputs, or the names assigned and never read."""
     assigned = tuple(dict.fromkeys(s.target.name for s in forward))
+    if isinstance(spec.forward, Callee):
+        return tuple(str(o.name) for o in spec.outputs or ())
     if spec.outputs is not None:
         for o in spec.outputs:
             if o.name not in assigned and o.name not in lost:
@@ -203,7 +226,7 @@ def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], b
 
 def check_outputs(d: Declarations, bag: Bag) -> None:
     """An operator has an output; looked at last, because a circle of statements has its own message."""
-    if d.outputs or bag.has_errors:
+    if d.outputs or bag.has_errors or isinstance(d.spec.forward, Callee):
         return
     last = d.forward[-1].target.name
     bag.error(

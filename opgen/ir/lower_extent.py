@@ -28,7 +28,7 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     if typed.kind is None:
         return None
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0:
-        f.error("OPG232", "an extent cannot be negative", e.span)
+        f.error("OPG232", "an extent cannot be negative", e.span, "an index runs from 0 to its extent")
         return None
     return typed.scalar
 

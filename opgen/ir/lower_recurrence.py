@@ -1,7 +1,7 @@
 """Recurrences: `h[..., t] = a[..., t]*h[..., t - 1] + x[..., t]`, one or several names together, up or down.
 
-While the bodies are lowered the shapes of their own names are not known yet, so these stand in with unknown sizes,
-which say nothing about how far an index runs. Reads one place back become a choice between that element and the start.
+While the bodies are lowered the shapes of their own names are those that the statements say together; an unknown size
+says nothing about how far an index runs. Reads one place back become a choice between that element and the start.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.lower_declare import Declarations
-from opgen.ir.lower_scope import UNKNOWN, Known, Variation, same_extent
+from opgen.ir.lower_recurrence_shape import extents
+from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Axis, Compute, Kind, Recurrence, Shape, Statement, statement_reads
+from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement, statement_reads
 from opgen.ir.scalar import (
-    BATCH,
     ONE,
     ZERO,
     Batch,
-    Dim,
     Index,
     Lit,
     Position,
@@ -28,6 +27,7 @@ from opgen.ir.scalar import (
     Scalar,
     call,
     sub,
+    substitute,
     transform,
     where,
 )
@@ -47,6 +47,7 @@ class _Group:
     starts: dict[str, Assign]
     step: Step
     places: dict[str, int] = field(default_factory=dict)  # which position of a name runs along
+    along: dict[str, str] = field(default_factory=dict)  # the name of its index there
     begun: dict[str, Compute] = field(default_factory=dict)
 
     def error(self, message: str, at: Assign | Access | Binder, *hints: str) -> None:
@@ -102,15 +103,13 @@ def _group(
 
 
 def _placed(g: _Group) -> bool:
-    """Find the position of every target that runs along."""
+    """Find the position of every target that runs along, and the name of its index there."""
+    _follow(g)
     for n, s in g.bodies.items():
-        items = s.target.items or ()
-        found = [k for k, i in enumerate(items) if isinstance(i, Binder) and i.name == g.step.index]
-        if len(found) != 1:
-            hint = f"every name of a recurrence has the index `{g.step.index}` on the left"
+        if n not in g.along:
+            hint = f"every name of a recurrence has an index like `{g.step.index}` on the left"
             g.error(f"`{n}` does not run along `{g.step.index}`", s, hint)
             return False
-        g.places[n] = found[0]
     for n, s in g.starts.items():
         items = s.target.items or ()
         place = g.places[n]
@@ -126,6 +125,27 @@ def _placed(g: _Group) -> bool:
     return True
 
 
+def _follow(g: _Group) -> None:
+    """A read one place back says where a name runs, and by which index the name that reads it does."""
+    for _ in range(2 * len(g.bodies)):
+        for n, s in g.bodies.items():
+            for a in accesses((s,), tuple(g.bodies)):
+                for k, item in enumerate(a.items):
+                    step = step_of(item)
+                    if step is not None and step.offset == g.step.offset and g.along.get(n, step.index) == step.index:
+                        _runs(g, a.name, k, None)
+                        _runs(g, n, None, step.index)
+                    elif isinstance(item, Name) and item.name == g.along.get(n):
+                        _runs(g, a.name, k, None)
+
+
+def _runs(g: _Group, n: str, place: int | None, index: str | None) -> None:
+    """Note where a name runs along, unless that is known, or is no index of its target."""
+    for k, item in enumerate(g.bodies[n].target.items or ()):
+        if n not in g.along and isinstance(item, Binder) and (k == place or item.name == index):
+            g.places[n], g.along[n] = k, item.name
+
+
 def _checked(g: _Group) -> bool:
     """Whether the names read one another at the same place or one place back only."""
     seen: list[str] = []
@@ -134,16 +154,16 @@ def _checked(g: _Group) -> bool:
         for a in accesses((s,), tuple(g.bodies)):
             place = g.places[a.name]
             item = a.items[place] if place < len(a.items) else None
-            if item is not None and step_of(item) == g.step:
+            if item is not None and step_of(item) == Step(g.along[n], g.step.offset):
                 continue
-            if isinstance(item, Name) and item.name == g.step.index:
+            if isinstance(item, Name) and item.name == g.along[n]:
                 if a.name in seen:
                     continue
                 hints = ("order the statements so that each reads earlier ones, or read one place back",)
                 g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
             else:
                 sign = "-" if g.step.offset < 0 else "+"
-                where_ = f"`{g.step.index}` and `{g.step.index} {sign} 1`"
+                where_ = f"`{g.along[n]}` and `{g.along[n]} {sign} 1`"
                 g.error(f"a recurrence reads its own names at {where_} only", a, "name what is further back as well")
             good = False
         seen.append(n)
@@ -164,12 +184,16 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
         g.begun[n] = replace(made[-1], target=g.state.fresh(f"{n}_start"))
         before += [*made[:-1], g.begun[n]]
     later = {n: g.state.later.pop(n) for n in g.bodies}
+    sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()})
     for n, s in g.bodies.items():
-        g.state.tensors[n] = Known(n, _provisional(g, s), g.wanted(s).kind or Kind.FLOAT, later[n], running=True)
+        g.state.tensors[n] = Known(n, sizes.shape(n), g.wanted(s).kind or Kind.FLOAT, later[n], running=True)
     steps: list[Compute] = []
     failed = False
     for n, s in g.bodies.items():
-        found = lower_statement(g.d, g.state, s, g.wanted(s), g.bag)
+        wanted = g.wanted(s)
+        if wanted.shape is None and sizes.borrowed(n):
+            wanted = replace(wanted, shape=sizes.shape(n), span=s.target.span, origin="as others of the recurrence")
+        found = tuple(_running(g, n, c) for c in lower_statement(g.d, g.state, s, wanted, g.bag))
         failed = failed or not found
         steps.extend(found)
         if found:
@@ -183,12 +207,18 @@ def _without(w: Wanted, place: int) -> Wanted:
     return w if w.shape is None else replace(w, shape=w.shape[:place] + w.shape[place + 1 :])
 
 
-def _provisional(g: _Group, s: Assign) -> Shape:
-    declared = g.wanted(s).shape
-    items = s.target.items or ()
-    if declared is not None and len(declared) == len(items):
-        return declared
-    return tuple(BATCH if isinstance(i, Dots) else Dim(UNKNOWN) for i in items)
+def _running(g: _Group, n: str, c: Compute) -> Compute:
+    """A statement of a name with the index of the recurrence in place of the name's own."""
+    old, new = g.along[n], g.step.index
+    if old == new:
+        return c
+    names = {old: new, new: old}  # an index of that name gives it up
+
+    def axes(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        return tuple(replace(a, name=names.get(a.name, a.name)) if isinstance(a, Axis) else a for a in loops)
+
+    body = substitute(c.body, {Index(a): Index(b) for a, b in names.items()})
+    return replace(c, axes=axes(c.axes), over=axes(c.over), body=body)
 
 
 def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tuple[Statement, ...] | None:

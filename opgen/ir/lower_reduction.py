@@ -65,7 +65,7 @@ def reduce(f: Frame, e: Reduction) -> Pending | None:
     if row is None:
         return None
     if row.single_index and (len(e.binders) != 1 or isinstance(e.binders[0], Dots)):
-        f.error("OPG246", f"`{row.name}` takes one index", e.span)
+        f.error("OPG246", f"`{row.name}` takes one index", e.span, f"write `{row.name}[k](…)`")
         return None
     return _kept(f, e, row) if row.keeps_index else _bound(f, e, row)
 

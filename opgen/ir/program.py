@@ -191,12 +191,26 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A scalar function of the spec with a stated derivative: inlined only after differentiation."""
+    """A scalar function of the spec that stays a call while programs are differentiated.
+
+    One with a stated derivative is written out afterwards. One that other libraries compute stays a call: `spellings`
+    are its names there by back end, `value` is what it is elsewhere, if the spec says so.
+    """
 
     name: str
     params: tuple[str, ...]
-    value: Scalar  # over Param(name) leaves for its params
-    partials: tuple[Scalar, ...]
+    value: Scalar | None  # over Param(name) leaves for its params
+    partials: tuple[Scalar, ...]  # none: those of the value
+    spellings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return self.partials if self.value is None else (self.value, *self.partials)
+
+    def spelling(self, *back_ends: str) -> str | None:
+        """Its name in the first of some back ends that has one."""
+        found = dict(self.spellings)
+        return next((found[b] for b in back_ends if b in found), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +327,22 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Callable:
+    """A callable of Python by its dotted path; `numpy`: it takes and gives arrays of NumPy."""
+
+    path: str
+    numpy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What computes an operator as a whole, and its gradient: programs then have no statements, only a surface."""
+
+    forward: Callable
+    backward: Callable | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
     """A resolved spec: the call surface (all inputs and params) and one program per variant.
 
@@ -326,3 +356,4 @@ class Operator:
     params: tuple[Argument, ...]
     outputs: tuple[str, ...]
     variants: tuple[Variant, ...]
+    elsewhere: Elsewhere | None = None

@@ -9,7 +9,19 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
-from opgen.ir.program import Axis, Compute, Loop, Output, Program, Recurrence, Scatter, Shape, Statement, Tensor
+from opgen.ir.program import (
+    Axis,
+    Compute,
+    Function,
+    Loop,
+    Output,
+    Program,
+    Recurrence,
+    Scatter,
+    Shape,
+    Statement,
+    Tensor,
+)
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Position, Read, Scalar
 
 _INFIX = {
@@ -151,13 +163,19 @@ def _output(o: Output) -> str:
     return f"  output {o.name}{shape(o.shape)} = {o.value}: {o.kind}{origin}{like}"
 
 
+def _function(f: Function) -> str:
+    names = "; ".join(f"{back_end} {name}" for back_end, name in f.spellings)
+    text = " or ".join([*([] if f.value is None else [scalar(f.value)]), *([names] if names else [])])
+    return f"{f.name}({', '.join(f.params)}) = {text}"
+
+
 def program(p: Program) -> str:
     """The whole program: arguments, derived dims, statements, outputs."""
     lines = [f"program {p.name}"]
     lines += [_tensor(t) for t in p.inputs]
     lines += [f"  param {a.name}: {a.type}" for a in p.params]
     lines += [f"  dim {d.name} = {scalar(d.value)}" for d in p.dims if d.value is not None]
-    lines += [f"  function {f.name}({', '.join(f.params)}) = {scalar(f.value)}" for f in p.functions]
+    lines += [f"  function {_function(f)}" for f in p.functions]
     lines += [f"  {statement(s)}" for s in p.statements]
     lines += [f"  override {statement(s)}" for s in p.override.statements]
     lines += [_output(o) for o in p.outputs]

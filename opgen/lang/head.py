@@ -11,14 +11,12 @@ from opgen.spec.formula import Formula
 def parse_head(f: Formula, bag: Bag) -> FunctionHead | None:
     """The key of a local function: `name(arg, …)`."""
     before = len(bag.items)
-    expr = parse_expression(f, bag)
-    if expr is None:
-        return None
+    expr = parse_expression(f, Bag())
     if not isinstance(expr, Call) or not all(isinstance(a, Name) for a in expr.args) or not expr.args:
         bag.error(
             "OPG234",
             "a function is declared as `name(argument, …)`",
-            expr.span,
+            f.whole,
             hints=("for example `swish(x): x * sigmoid(x)`",),
         )
         return None

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
-from opgen.plan.errors import NOTE
+from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.paths import MANIFEST
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
@@ -114,7 +114,8 @@ def compile_ops(
     kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
 
     def one(op: str) -> tuple[Path, ...]:
-        paths = tuple(compile_op(out, op, tools) for tools in kinds)
+        chosen = kinds[:1] if (out / op / CUDA_NOTE).exists() else kinds
+        paths = tuple(compile_op(out, op, tools) for tools in chosen)
         progress(op)
         return paths
 

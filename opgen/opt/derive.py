@@ -10,8 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
+from opgen.diff.partials import with_partials
+from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
-from opgen.ir.program import Kind, Operator, Program, Variant, definitions
+from opgen.ir.program import Kind, Operator, Program, Variant, definitions, statement_scalars
+from opgen.ir.scalar import Apply, walk
 from opgen.opt.contract import contract
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
@@ -51,15 +54,24 @@ class Derived:
     second: Program | None
     backward_tangent: Program | None
     rewrites: tuple[Rewrite, ...] = ()
+    stated: tuple[str, ...] = ()  # functions in the gradient whose stated derivative need not be that of their value
 
 
 def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:
     """The programs of every variant, in the order of the operator's variants."""
+    whole = operator.elsewhere
+    if whole is not None:
+        return tuple(_computed_elsewhere(v, differentiable=whole.backward is not None) for v in operator.variants)
     return tuple(derive_variant(v, flags) for v in operator.variants)
 
 
+def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:
+    backward = gradient_surface(v.program) if differentiable else None
+    return Derived(v, v.program, v.program, (), backward, None, None, None, None)
+
+
 def derive_variant(v: Variant, flags: Flags) -> Derived:
-    primal = v.program
+    primal = with_partials(v.program)
     applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
         primal, applied = stabilize(primal)
@@ -84,7 +96,15 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
         second,
         backward_tangent,
         applied,
+        stated_in(gradient, v.program),
     )
+
+
+def stated_in(gradient: Program, primal: Program) -> tuple[str, ...]:
+    """The functions with a formula and a stated derivative that a gradient calls."""
+    scalars = (e for s in gradient.statements for e in statement_scalars(s))
+    called = {n.fn: None for e in scalars for n in walk(e) if isinstance(n, Apply)}
+    return tuple(f.name for f in primal.functions if f.value is not None and f.partials and f.name in called)
 
 
 def _tangent(primal: Program, optimise: tuple[tuple[str, Pass], ...]) -> Program | None:

@@ -1,7 +1,12 @@
-"""Open local functions with stated derivatives: after differentiation they are just their formulas."""
+"""Functions of a spec that were kept as calls: after differentiation, most are just their formulas.
+
+In goes a program, out comes one in which only functions from other libraries are calls. A back end that such a function
+does not name then writes its value out as well, if it has one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from opgen.ir.program import Function, Program
@@ -9,23 +14,29 @@ from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import Apply, Param, Scalar, substitute, transform
 
 
-def inline_functions(p: Program) -> Program:
-    """The program with every local function replaced by its value."""
-    if not p.functions:
+def inline_functions(
+    p: Program, opened: Callable[[Function], bool] = lambda f: f.value is not None and not f.spellings
+) -> Program:
+    """The program with every function that is to be opened replaced by its value."""
+    table = {f.name: f.value for f in p.functions if f.value is not None and opened(f)}
+    if not table:
         return p
-    table = {f.name: f for f in p.functions}
+    params = {f.name: f.params for f in p.functions}
 
     def step(e: Scalar) -> Scalar:
         if isinstance(e, Apply) and e.fn in table:
-            return transform(applied(table[e.fn], e.args), step)
+            known: dict[Scalar, Scalar] = {Param(n): a for n, a in zip(params[e.fn], e.args, strict=True)}
+            return transform(substitute(table[e.fn], known), step)
         return e
 
-    statements = tuple(map_scalars(s, lambda e: transform(e, step)) for s in p.statements)
-    override = tuple(map_scalars(s, lambda e: transform(e, step)) for s in p.override.statements)
-    return replace(p, statements=statements, functions=(), override=replace(p.override, statements=override))
+    def inside(e: Scalar) -> Scalar:
+        return transform(e, step)
 
-
-def applied(f: Function, args: tuple[Scalar, ...]) -> Scalar:
-    """The value of a function at its arguments."""
-    known: dict[Scalar, Scalar] = {Param(n): a for n, a in zip(f.params, args, strict=True)}
-    return substitute(f.value, known)
+    kept = tuple(
+        replace(f, value=None if f.value is None else inside(f.value), partials=tuple(map(inside, f.partials)))
+        for f in p.functions
+        if f.name not in table
+    )
+    statements = tuple(map_scalars(s, inside) for s in p.statements)
+    override = tuple(map_scalars(s, inside) for s in p.override.statements)
+    return replace(p, statements=statements, functions=kept, override=replace(p.override, statements=override))

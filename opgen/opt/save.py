@@ -3,8 +3,8 @@
 Everything the gradient needs that does not depend on a cotangent could be kept. What is kept is a minimum cut on bytes.
 Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; inputs and outputs weigh half because
 they are alive anyway. Reductions and contractions are not computed twice, with one exception: what outgrows every input
-and output of the operator (`opgen.ir.growth`) may be, where it is summed along rows only. A softmax that is no output can
-leave the statistics of its rows instead of its values.
+and output of the operator (`opgen.ir.growth`) may be, where it is summed along rows only. A softmax that is no output
+can leave the statistics of its rows instead of its values.
 """
 
 from __future__ import annotations

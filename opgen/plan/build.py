@@ -14,7 +14,6 @@ from typing import assert_never
 from opgen.ir.program import (
     Axis,
     Compute,
-    Function,
     Kind,
     Output,
     Program,
@@ -26,7 +25,8 @@ from opgen.ir.program import (
     definitions,
 )
 from opgen.ir.ranges import sizes_of
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Param, Read, Scalar, rebuild, substitute, walk
+from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, walk
+from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
@@ -40,21 +40,26 @@ from opgen.plan.values import resolve
 
 
 def build(p: Program) -> KernelPlan:
-    """Plan the kernels of a program; `UnplannableError` where it has a statement that kernels have no form for."""
+    """Plan the kernels of a program; `UnplannableError` where it has a statement that kernels have no form for.
+
+    Functions of the spec are written out, except those that a library of C++ or CUDA computes.
+    """
     return _Planner(p).plan()
+
+
+BACK_ENDS = ("cpp", "cuda")  # a name in one of them keeps a function a call
 
 
 class _Planner:
     def __init__(self, p: Program) -> None:
-        self.p = p
+        self.p = p = inline_functions(p, lambda f: f.spelling(*BACK_ENDS) is None)
         taken = [*(t.name for t in p.inputs), *(a.name for a in p.params), *(d.name for d in p.dims)]
         taken += [*(s.target for s in definitions(p)), *(o.name for o in p.outputs)]
         self.names = Names(tuple(taken))
         self.arguments = {t.name: t.shape for t in p.inputs}
 
     def plan(self) -> KernelPlan:
-        statements = tuple(_inline_functions(s, self.p.functions) for s in self.p.statements)
-        statements, outputs = self._distinct_outputs(statements)
+        statements, outputs = self._distinct_outputs(self.p.statements)
         statements = expand(statements, self.names)
         statements, products, operands = self._contractions(statements)
         results = {o.value for o in outputs}
@@ -144,7 +149,7 @@ class _Planner:
         )
         return KernelPlan(
             self.p.name, tuple(buffers), self.p.params, self.p.dims, _with_results(steps, results), results,
-            sizes_of(self.p),
+            sizes_of(self.p), self.p.functions,
         )  # fmt: skip
 
     def _stored(self, items: list[Item], outputs: tuple[Output, ...]) -> set[str]:
@@ -237,27 +242,6 @@ def _argument(t: Tensor) -> Buffer:
         case _:
             assert_never(t.kind)
     return Buffer(t.name, t.shape, storage, t.role, t.role in (Role.COTANGENT, Role.TANGENT))
-
-
-def _inline_functions(s: Statement, functions: tuple[Function, ...]) -> Statement:
-    """Write the spec's own scalar functions out."""
-    if not functions:
-        return s
-    table = {f.name: f for f in functions}
-
-    def inline(e: Scalar) -> Scalar:
-        own = table.get(e.fn) if isinstance(e, Apply) else None
-        if own is None or not isinstance(e, Apply):
-            return rebuild(e, inline)
-        bound: dict[Scalar, Scalar] = {Param(n): inline(a) for n, a in zip(own.params, e.args, strict=True)}
-        return substitute(inline(own.value), bound)
-
-    if isinstance(s, Recurrence):
-        return replace(s, steps=tuple(replace(step, body=inline(step.body)) for step in s.steps))
-    if isinstance(s, Compute):
-        return replace(s, body=inline(s.body))
-    at = tuple(p if isinstance(p, Batch) else inline(p) for p in s.at)
-    return replace(s, body=inline(s.body), base=inline(s.base), at=at)
 
 
 def _reread(items: list[Item]) -> set[str]:

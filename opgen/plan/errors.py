@@ -6,6 +6,7 @@ has a form for everything.
 
 from __future__ import annotations
 
+CUDA_NOTE = "no_cuda_kernels.txt"  # the same, where there are kernels for the CPU
 NOTE = "no_kernels.txt"  # in the folder of such an operator: the reason
 
 

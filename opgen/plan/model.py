@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opgen.ir.program import Argument, Axis, DimSource, Kind, Loop, Role, Shape
+from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
 from opgen.ir.scalar import Batch, Position, Scalar
 
 
@@ -236,6 +236,7 @@ class KernelPlan:
     steps: tuple[Step, ...]
     results: tuple[Result, ...]
     sizes: tuple[Scalar, ...] = ()  # int params that are sizes, so that they are not negative
+    functions: tuple[Function, ...] = ()  # that libraries of C++ or CUDA compute
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

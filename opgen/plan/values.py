@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row
 from opgen.ir.program import Axis, Compute, Kind
 from opgen.ir.scalar import (
     BATCH,
@@ -189,9 +189,9 @@ class Values:
             return branches.pop() if len(branches) == 1 else Kind.FLOAT if Kind.FLOAT in branches else Kind.INT
         if fn == "div":
             return Kind.FLOAT
-        row = FUNCTIONS[fn]
-        if row.result != "same":
-            return Kind(row.result)
+        result = row(fn).result
+        if result != "same":
+            return Kind(result)
         return Kind.FLOAT if any(self.kind(a) is Kind.FLOAT for a in args) else Kind.INT
 
     # --- naming --------------------------------------------------------------------------------------------------

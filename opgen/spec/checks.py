@@ -7,6 +7,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.spec.elsewhere import HEADER, NATIVE, Callee
 from opgen.spec.formula import Formula, Word
 from opgen.spec.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
 
@@ -19,6 +20,7 @@ def check(spec: OpSpec, bag: Bag) -> None:
         _param(param, bag)
     for function in spec.functions:
         _function(function, bag)
+    _callables(spec, bag)
     names = tuple(tensor.name for tensor in spec.inputs)
     if spec.inplace is not None:
         _inplace(spec, spec.inplace, bag)
@@ -118,6 +120,38 @@ def _unfit(param: ParamSpec, default: Formula, label: str, bag: Bag) -> None:
 def _function(function: FunctionSpec, bag: Bag) -> None:
     if function.value is None and not function.extern:
         bag.error("OPG111", f"`{function.head.text}` needs the field `value`", function.span, hints=("add `value`",))
+    spelled = dict(function.extern)
+    if HEADER in spelled and not any(key in spelled for key in NATIVE):
+        header = spelled[HEADER]
+        bag.error("OPG117", "`include` is of use for a name of C++ only", header.span, hints=("add `cpp: …`",))
+
+
+def _callables(spec: OpSpec, bag: Bag) -> None:
+    """What goes with an operator that is computed elsewhere as a whole."""
+    if not isinstance(spec.forward, Callee):
+        if isinstance(spec.backward, Callee):
+            hints = ("state the gradients as formulas, `grad_x = …`, or name a callable under `forward` too",)
+            message = "`backward` is a callable, and `forward` is not"
+            bag.error("OPG117", message, spec.backward.whole, label="a callable", hints=hints)
+        return
+    if isinstance(spec.backward, Formula):
+        hints = ("name a callable: `backward: {torch: package.function}`",)
+        message = "`forward` is a callable, and `backward` is not"
+        bag.error("OPG117", message, spec.backward.whole, label="a formula", hints=hints)
+    if not spec.outputs:
+        hints = ("declare them: `outputs: {y: {shape: [...]}}`",)
+        message = "nothing says what the callable of `forward` returns"
+        bag.error("OPG111", message, spec.forward.whole, label="needs `outputs`", hints=hints)
+    for output in spec.outputs or ():
+        if output.shape is None:
+            hints = (f"write `{output.name}: {{shape: [...]}}`",)
+            bag.error("OPG111", f"the output `{output.name}` needs a `shape`", output.span, hints=hints)
+    for function in spec.functions:
+        message = f"no formula calls `{function.name}`, because `forward` is a callable"
+        bag.error("OPG117", message, function.span, hints=("remove it",))
+    if spec.inplace is not None:
+        message = "an operator computed by a callable has no variant that overwrites an input"
+        bag.error("OPG117", message, spec.inplace.span, hints=("remove `inplace`",))
 
 
 def _inplace(spec: OpSpec, name: Word, bag: Bag) -> None:

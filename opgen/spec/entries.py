@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from opgen.diagnostics.suggest import listed
+from opgen.spec.elsewhere import Callee, callee
 from opgen.spec.formula import Formula, Word
 from opgen.spec.leaves import expected, formula, listed_alone, name, one_of, refused
 from opgen.spec.nodes import Mapping, Node, Scalar, Sequence
@@ -137,12 +138,8 @@ def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
             raise listed_alone(node, "`auto` or a list of names")
 
 
-def block(node: object) -> Formula:
-    if isinstance(node, Mapping):
-        raise refused(
-            "OPG118", "operators computed by an extern callable are not supported yet", label="not supported yet"
-        )
-    return formula(node)
+def block(node: object) -> Formula | Callee:
+    return callee(node) if isinstance(node, Mapping) else formula(node)
 
 
 PARAM_TYPES = ("float", "int", "bool")

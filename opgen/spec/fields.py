@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema, model_validator
 
 from opgen.diagnostics.model import Span
-from opgen.spec import entries, leaves
+from opgen.spec import elsewhere, entries, leaves
 from opgen.spec.formula import Formula, Word
 from opgen.spec.nodes import Mapping, Scalar, Sequence
 
@@ -18,7 +18,7 @@ Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool
 Place = Annotated[Span, PlainValidator(lambda span: span), WithJsonSchema({})]
 RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula), _STRING]
 OptionalFormula = RequiredFormula | None
-Block = Annotated[Formula, PlainValidator(entries.block), _STRING]
+Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block), _STRING]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name), _STRING]
 OptionalName = Name | None
@@ -38,9 +38,7 @@ Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices
 Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default), _STRING]
 Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node)), _STRING]
 Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
-Externs = Annotated[
-    tuple[tuple[str, str], ...], BeforeValidator(leaves.not_yet("functions from elsewhere (`extern`) are"))
-]
+Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings), WithJsonSchema({})]
 WordMap = Annotated[dict[DimName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))

@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic_core import PydanticCustomError
 
@@ -63,13 +63,6 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
     return expected(what, node, f"write `[{node.text}]`", meant=Sequence((node,), node.span, node.key))
-
-
-def not_yet(what: str) -> Callable[[object], NoReturn]:
-    def refuse(_: object) -> NoReturn:
-        raise refused("OPG118", f"{what} not supported yet", label="not supported yet")
-
-    return refuse
 
 
 def text(node: object) -> str:

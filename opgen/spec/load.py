@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from opgen.diagnostics.model import Bag, Source, Span
 from opgen.diagnostics.suggest import closest, listed
 from opgen.spec.checks import check
+from opgen.spec.elsewhere import Callee
 from opgen.spec.entries import NAME, Fields
 from opgen.spec.formula import Word
 from opgen.spec.model import OpSpec
@@ -81,6 +82,8 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
         except ValidationError:  # consequences of what is reported already
             return None
     check(spec, bag)
+    if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
+        spec = spec.model_copy(update={"once_differentiable": True})
     return spec
 
 

@@ -82,7 +82,7 @@ class FunctionSpec(f.Entry):
     derivatives: f.Derivatives = Field(
         (), validation_alias="derivative", description="a formula, or a mapping of argument to formula"
     )
-    extern: f.Externs = Field((), description="back end to the name of a function there")
+    extern: f.Externs = Field((), description="torch, numpy, cpp or cuda to a function there; perhaps `include`")
 
     @property
     def name(self) -> str:
@@ -143,11 +143,13 @@ class OpSpec(f.Entry):
     functions: Annotated[tuple[FunctionSpec, ...], BeforeValidator(entries.functions)] = Field(
         (), description="local scalar functions: `name(arg)` to formula, or to value, derivative, extern"
     )
-    forward: f.Block = Field(description="block of statements")
+    forward: f.Block = Field(description="block of statements, or a callable: `{torch: package.function}`")
     outputs: Annotated[tuple[OutputSpec, ...] | None, BeforeValidator(entries.named())] = Field(
         None, description="a list of names, or name to shape, dtype and so on; default: assigned and never read"
     )
-    backward: f.OptionalBlock = Field(None, description="block that overrides the gradient of some inputs")
+    backward: f.OptionalBlock = Field(
+        None, description="block that overrides the gradient of some inputs, or a callable that computes all of them"
+    )
     inplace: f.OptionalName = Field(None, description="input that a variant with a trailing underscore overwrites")
     once_differentiable: f.Flag = Field(False, description="true: refuse double backward with a clear error")
     save: f.Save = Field("auto", description="auto, or the names kept for backward")

@@ -82,15 +82,29 @@ OPGEN_LIBRARY(sin, sinf, sin)
 OPGEN_LIBRARY(cos, cosf, cos)
 OPGEN_LIBRARY(tan, tanf, tan)
 
+// Of pi x, which is reduced first: a whole number of turns of pi has no digits to spare.
+template <typename T>
+OPGEN_DEVICE T sinpi(T x) {
+  return sin(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
+template <typename T>
+OPGEN_DEVICE T cospi(T x) {
+  return cos(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
 template <typename T>
 OPGEN_DEVICE T sinc(T x) {
-  return x == T(0) ? T(1) : sin(T(pi) * x) / (T(pi) * x);
+  const T turns = round(x);
+  const T s = sin(T(pi) * (x - turns));  // exact near its zeros
+  const T half = turns * T(0.5);
+  const T y = (half == floor(half) ? s : -s) / T(pi) / x;
+  return x == T(0) ? T(1) : isfinite(x) || isnan(x) ? y : T(0);
 }
 
 // --- Error function --------------------------------------------------------------------------------------------------
 
 // exp(x*x) erfc(x): the product where it neither overflows nor cancels, the asymptotic series beyond.
 OPGEN_DEVICE double erfcx(double x) {
+  if (x < -27.0) return HUGE_VAL;
   if (x < 20.0) {
     const double high = x * x;
     return ::exp(high) * (1.0 + ::fma(x, x, -high)) * ::erfc(x);
@@ -168,8 +182,8 @@ OPGEN_DEVICE T mod(T x, T y) {
   return remainder(x, y);
 }
 template <typename T>
-OPGEN_DEVICE T floordiv(T x, T y) {
-  return floor(x / y);
+OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round up to the next whole number
+  return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }
 OPGEN_DEVICE int64_t mod(int64_t x, int64_t y) {
   if (y == 0) return 0;
@@ -232,7 +246,7 @@ OPGEN_DEVICE T relu(T x) {
 }
 template <typename T>
 OPGEN_DEVICE T silu(T x) {
-  return x * sigmoid(x);
+  return max(x, T(-1000)) * sigmoid(x);  // 0 at -inf
 }
 template <typename T>
 OPGEN_DEVICE T logaddexp(T x, T y) {

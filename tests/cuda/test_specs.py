@@ -24,10 +24,10 @@ from opgen.opt.derive import Flags, derive
 from opgen.plan.build import build
 from opgen.spec.load import load
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
+from tests.spec_files import SPECS
 
 pytestmark = needs_compiler
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block

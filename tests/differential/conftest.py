@@ -12,8 +12,6 @@ from opgen.ir.program import Operator
 from opgen.spec.load import load
 from opgen.spec.model import OpSpec
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
-
 
 @dataclass(frozen=True)
 class Lowered:

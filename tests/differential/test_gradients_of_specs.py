@@ -17,8 +17,9 @@ from opgen.emit.samples import InputSample, SampleCase, default_value, sample_ca
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
+from tests.spec_files import SPECS
 
-from .conftest import SPECS, lowered
+from .conftest import lowered
 
 STEP = 1e-5
 

@@ -19,8 +19,8 @@ from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
 from opgen.spec.model import OpSpec  # noqa: E402
 from tests.emit.torch_cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
+from tests.spec_files import SPECS  # noqa: E402
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 BATCHES = [(), (3,), (2, 3)]
 CASES: dict[tuple[str, tuple[Condition, ...]], SampleCase] = {}
 STAGES = ("primal", "forward", "backward", "tangent", "second", "backward_tangent")

@@ -93,6 +93,17 @@ def test_every_order(formula: str, inputs: str, arrays: dict[str, Array]) -> Non
     judge(verify(program(elementwise(formula, inputs, more))), arrays)
 
 
+def test_names_of_a_recurrence_have_indices_of_their_own_and_run_as_far_as_the_others() -> None:
+    p = program(elementwise("y[t] = x[t] - d[t - 1]/2\nd[s] = y[s - 1]", "{x: {shape: [T]}}", "outputs: [y, d]"))
+    found = run(verify(p), {"x": array([1.0, 2.0, 4.0, 8.0])})
+    assert found["y"].data == [1.0, 2.0, 3.5, 7.0]
+    assert found["d"].data == [0.0, 1.0, 2.0, 3.5]
+    crossed = "a[t, s] = b[t - 1, s] + x[t, s]\nb[s, t] = a[s, t]*x[s, t]"
+    q = program(elementwise(crossed, "{x: {shape: [T, D]}}", "outputs: [a, b]"))
+    assert run(verify(q), {"x": array([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]])})["a"].data == [1, 2, 3, 3, 6, 11]
+    judge(q, {"x": noise(3, 2)})
+
+
 def test_reads_inside_do_not_count_and_declared_shapes_do() -> None:
     p = program(elementwise("f[t] = g[t - 1] + x[t]\ng[t] = f[t]", "{x: {shape: [T]}}"))
     assert [o.name for o in p.outputs] == ["f", "g"]
@@ -112,7 +123,7 @@ def test_reads_inside_do_not_count_and_declared_shapes_do() -> None:
         ("h[..., t] = h[..., t - 1] + x[..., t]\nh[..., t] += x[..., t]", "OPG250", "h[..., t]"),
         ("h[..., t] = h[..., t - 1] + q", "OPG205", "q"),
         ("h[t] = h[t - 1] + 1", "OPG214", "t"),
-        ("u[..., t] = v[..., t - 1] + x[..., t]\nv[..., k] = u[..., k]", "OPG250", "v[..., k]"),
+        ("u[..., t] = v[..., t - 1] + x[..., t]\nv[..., k] = u[..., 0]*x[..., k]", "OPG250", "u[..., 0]"),
         ("h[..., t] = cumsum[t](h[..., t - 1]) + x[..., t]", "OPG250", "h[..., t]"),
         ("h[..., t] = h[..., t - 1] + x[..., t]\nh[..., t] = x[..., t]", "OPG217", "h[..., t]"),
         ("h[..., -1] = x[..., 0]\nh[..., -1] = h0\nh[..., t] = h[..., t - 1] + x[..., t]", "OPG217", "h[..., -1]"),

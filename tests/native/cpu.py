@@ -62,6 +62,8 @@ def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tupl
 class Compiled(emulate.Emulated):
     """A plan as CPU kernels."""
 
+    steps = "op_steps_baseline"
+
     def __init__(self, plan: KernelPlan, library: Path, numbers: Sequence[int]) -> None:
         self.plan, self.numbers = plan, tuple(numbers)
         self.library = ctypes.CDLL(str(library))
@@ -83,7 +85,7 @@ class Compiled(emulate.Emulated):
             (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
         )  # fmt: skip
-        steps = (ctypes.c_void_p * (max(self.numbers, default=0) + 1)).in_dll(self.library, "op_steps_baseline")
+        steps = (ctypes.c_void_p * (max(self.numbers, default=0) + 1)).in_dll(self.library, self.steps)
         host = _Host(_in_halves, emulate._BadIndex(-1))
         for k in self.numbers:
             status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(

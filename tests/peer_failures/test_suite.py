@@ -361,6 +361,38 @@ def test_chained_norms_with_a_shared_scale_under_compile(build_operator: Build) 
             torch.testing.assert_close(torch.autograd.grad(y.square().sum(), (x, scale)), wanted)
 
 
+def saved_bytes(op: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> int:
+    """What autograd keeps for the backward of a call, each storage once."""
+    kept: dict[int, int] = {}
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        kept[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        op(*inputs)
+    return sum(kept.values())
+
+
+def test_saved_tensors_of_a_kernel_sum_are_linear(build_operator: Build) -> None:
+    """AOTAutograd's min-cut keeps the M x N matrix."""
+    spec = """
+op: kernel_sum
+inputs: {x: {shape: [M, D]}, y: {shape: [N, D]}, b: {shape: [N, E]}}
+params: {g: {type: float, default: 1.0, domain: g > 0}}
+forward: a[i, e] = sum[j](exp(-sum[d]((x[i, d] - y[j, d])**2)/(2*g**2))*b[j, e])
+"""
+    kernel_sum = build_operator(spec).kernel_sum
+
+    def bytes_of(n: int) -> int:
+        return saved_bytes(kernel_sum, randn(n, 3), randn(n, 3, seed=1), randn(n, 2, seed=2))
+
+    assert bytes_of(256) == 2 * bytes_of(128)
+    x, y, b = randn(5, 3), randn(6, 3, seed=1), randn(6, 2, seed=2)
+    torch.testing.assert_close(kernel_sum(x, y, b), torch.exp(-(torch.cdist(x, y) ** 2) / 2) @ b)
+    check_derivatives(kernel_sum, (x, y, b))
+
+
 def test_depth_20_composition_generates_in_under_a_second() -> None:
     """sympy on inlined expressions: a depth of 16 takes more than a minute. CPU time of this thread is what counts."""
     from opgen import pipeline

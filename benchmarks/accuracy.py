@@ -1,0 +1,68 @@
+"""How accurate float32 results are: every scalar function and every element-wise spec, value and first derivative.
+
+    python benchmarks/accuracy.py [points per octave] [names]
+
+Compares the compiled CPU kernels, the generated torch code and torch's own function and autograd with mpmath, on a
+log-spaced grid over everything float32 holds with special values. Writes `benchmarks/results/accuracy.md` and `.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.accuracy import measure, operators  # noqa: E402
+from tests.accuracy.kernels import Library, torch_form  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+COLUMNS = {"cpp": "compiled C++", "form": "generated torch", "torch": "torch itself"}
+
+
+def table(found: list[measure.Line]) -> str:
+    """Markdown: the largest error in ulp and where, then the first nan and the first infinity that are wrong."""
+    rows = [f"| function | of | {' | '.join(COLUMNS.values())} |", "|---|---|" + "---|" * len(COLUMNS)]
+    for line in found:
+        cells = [_cell(line.scores.get(name)) for name in COLUMNS]
+        rows.append(f"| {line.name.removeprefix('f_')} | {line.of} | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _cell(s: measure.Score | None) -> str:
+    if s is None:
+        return "–"
+    parts = [f"{s.ulp:.3g} at {_point(s.where)}" if s.ulp else "0"]
+    parts += [f"nan at {_point(at)}" for at in (s.nan or s.excused,) if at]
+    parts += [f"inf at {_point(s.infinite)}"] if s.infinite else []
+    return ", ".join(parts)
+
+
+def _point(xs: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{x:.4g}' for x in xs)})" if len(xs) > 1 else f"{xs[0]:.4g}"
+
+
+def main() -> None:
+    per_octave = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    cases = [c for c in (*operators.functions(), *operators.specs()) if c.name in sys.argv[2:] or not sys.argv[2:]]
+    found: list[measure.Line] = []
+    with tempfile.TemporaryDirectory() as folder:
+        library = Library(cases, Path(folder))
+        implementations = {**library.implementation(), "form": torch_form, "torch": measure.torch_own}
+        for c in cases:
+            truth = measure.sampled(c, measure.grid(c, per_octave), measure.bits(c))
+            found += measure.lines(c, truth, implementations)
+    text = table(found)
+    print(text)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "accuracy.md").write_text(f"# {__doc__.splitlines()[0]}\n\n{text}", encoding="utf-8")
+    rows = [{"name": x.name, "of": x.of, **{k: asdict(s) for k, s in x.scores.items()}} for x in found]
+    (RESULTS / "accuracy.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

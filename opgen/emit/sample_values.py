@@ -1,0 +1,30 @@
+"""What can be said about the values and gradients of an operator before it runs.
+
+In go a spec or one of its programs. A function that another library computes has no value here, unless the spec gives
+a formula beside it; a gradient that the spec states need not be that of its formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.ir.program import Program
+from opgen.ir.scalar import Param
+from opgen.spec.formula import Formula
+from opgen.spec.model import OpSpec
+
+
+def states_gradients(spec: OpSpec) -> bool:
+    """Does the spec state a gradient that need not be that of a formula, so that finite differences say nothing?"""
+    return isinstance(spec.backward, Formula) or any(f.derivatives and f.value is not None for f in spec.functions)
+
+
+def is_known(p: Program) -> bool:
+    """Do formulas alone lead to the values?"""
+    return bool(p.statements) and all(f.value is not None for f in p.functions)
+
+
+def stand_in(p: Program) -> Program:
+    """The program to find samples with: where a value is not known, another one takes its place."""
+    functions = tuple(f if f.value is not None else replace(f, value=Param(f.params[0])) for f in p.functions)
+    return replace(p, functions=functions, outputs=p.outputs if p.statements else ())

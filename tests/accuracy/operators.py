@@ -1,0 +1,168 @@
+"""The operators whose accuracy is measured: one per scalar function of the language, and every element-wise spec.
+
+Each is a spec, so that what is measured has come the way of a user's formula: lowered, made stable, differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from opgen import pipeline
+from opgen.diagnostics.model import Bag
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Chosen, Compute, Kind, Operator, Program, Role, Variant
+from opgen.ir.scalar import BATCH, Read, Scalar, transform
+from opgen.opt.derive import Derived
+from opgen.pipeline import Artefacts, SpecFile, Stage
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What takes conditions, integers or constants, or has no number to compare.
+_NOT_MEASURED = ("isnan", "isfinite", "bitand", "bitor", "bitxor", "detach", "int", "polygamma")
+_ORDERS = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One variant of an operator that maps numbers to a number."""
+
+    name: str
+    operator: Operator
+    derived: Derived
+    body: Scalar  # as the user wrote it, over the inputs
+    inputs: tuple[str, ...]
+    params: Mapping[str, Any]
+    reference: Callable[..., Any] | None  # torch's own function of the same inputs
+
+
+def derived_of(text: str, name: str = "spec") -> Artefacts:
+    """A spec's text, lowered and differentiated."""
+    made = pipeline.run(SpecFile(Path(f"{name}.yaml"), text.encode(), f"{name}.yaml"), Stage.DERIVED)
+    assert not [d for d in made.diagnostics if d.severity == "error"], made.diagnostics
+    return made
+
+
+def formula_case(name: str, formula: str, inputs: tuple[str, ...], reference: Callable[..., Any] | None) -> Case:
+    """An operator of one line."""
+    text = f'op: {name}\ninputs: [{", ".join(inputs)}]\nforward: "result = {formula}"\n'
+    (case,) = _cases(name, derived_of(text, name), reference)
+    return case
+
+
+@cache
+def functions() -> tuple[Case, ...]:
+    """One operator for every scalar function of the language, and `x**y`."""
+    found = [formula_case("f_power", "x**y", ("x", "y"), torch.pow)]
+    for row in FUNCTIONS.values():
+        if not (row.infix or row.internal or row.name in _NOT_MEASURED):
+            args = ", ".join(row.args)
+            found.append(formula_case(f"f_{row.name}", f"{row.name}({args})", row.args, _own(row.name)))
+    for n in _ORDERS:
+        f = lambda x, n=n: torch.special.polygamma(n, x)  # noqa: E731
+        found.append(formula_case(f"f_polygamma_{n}", f"polygamma({n}, x)", ("x",), f))
+    return tuple(found)
+
+
+def _own(name: str) -> Callable[..., Any] | None:
+    """What torch itself has under this name."""
+    if name in _OWN:
+        return _OWN[name]
+    return getattr(torch, name, None) or getattr(torch.special, name, None) or getattr(torch.nn.functional, name, None)
+
+
+_OWN: dict[str, Callable[..., Any] | None] = {
+    "max": torch.maximum,
+    "min": torch.minimum,
+    # What a user of torch writes.
+    "cbrt": lambda x: torch.copysign(torch.abs(x) ** (1 / 3), x),
+    "relu": torch.relu,
+}
+
+
+@cache
+def specs() -> tuple[Case, ...]:
+    """Every element-wise variant of the specs of the repository."""
+    found: list[Case] = []
+    for path in sorted((ROOT / "specs").glob("*.yaml")):
+        bag = Bag()
+        file = pipeline.read(path, bag)
+        assert file is not None
+        made = pipeline.run(file, Stage.DERIVED)
+        reference = made.spec.reference if made.spec else None
+        found += _cases(path.stem, made, _resolved(reference) if reference else None)
+    return tuple(found)
+
+
+def _resolved(path: str) -> Callable[..., Any] | None:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name, None)
+
+
+def _cases(name: str, made: Artefacts, reference: Callable[..., Any] | None) -> list[Case]:
+    operator, derived = made.operator, made.derived
+    assert operator is not None
+    assert derived is not None
+    found: list[Case] = []
+    for d in derived:
+        body = _pointwise(d.variant.program)
+        if body is None:
+            continue
+        params = _params(operator, d.variant)
+        chosen = {k: v for k, v in params.items() if not isinstance(v, str) or len(derived) > 1}
+        words = [str(c.value) for c in d.variant.conditions if isinstance(c, Chosen)]
+        p = d.variant.program
+        found.append(
+            Case(
+                "_".join((name, *words)),
+                operator,
+                d,
+                body,
+                tuple(t.name for t in p.inputs),
+                params,
+                _with(reference, chosen),
+            )
+        )
+    return found
+
+
+def _with(reference: Callable[..., Any] | None, params: Mapping[str, Any]) -> Callable[..., Any] | None:
+    return None if reference is None else lambda *args: reference(*args, **params)
+
+
+def _params(operator: Operator, v: Variant) -> dict[str, Any]:
+    chosen = {c.name: c.value for c in v.conditions if isinstance(c, Chosen)}
+    return {a.name: chosen.get(a.name, _default(a.type, a.default)) for a in operator.params}
+
+
+def _default(kind: str, value: object) -> Any:
+    match value:
+        case int() | Fraction():
+            return value if isinstance(value, bool) else int(value) if kind == "int" else float(value)
+        case str():
+            return value
+        case _:
+            return 0.75
+
+
+def _pointwise(p: Program) -> Scalar | None:
+    """The formula of the only output over the inputs, if every statement maps numbers to numbers."""
+    if p.functions or p.override.inputs:
+        return None  # the gradient is stated, not that of the formula
+    if any(t.kind is not Kind.FLOAT or t.shape != (BATCH,) or t.role is not Role.INPUT for t in p.inputs):
+        return None
+    if not p.inputs or len(p.outputs) != 1 or p.outputs[0].kind is not Kind.FLOAT:
+        return None
+    bodies: dict[str, Scalar] = {}
+    for s in p.statements:
+        if not isinstance(s, Compute) or s.op is not None or s.axes != (BATCH,):
+            return None
+        bodies[s.target] = transform(s.body, lambda n: bodies.get(n.tensor, n) if isinstance(n, Read) else n)
+    return bodies.get(p.outputs[0].value)

@@ -1,0 +1,105 @@
+"""Every scalar function and every element-wise spec against mpmath: never worse than torch, no nan for a number.
+
+The fast tier takes some functions, the slow one all of them, for the least and the best instruction set.
+`benchmarks/accuracy.py` writes the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen.native.toolchain import available, toolchain
+from tests.accuracy import measure, operators
+from tests.accuracy.kernels import Library, torch_form
+from tests.accuracy.operators import Case
+from tests.accuracy.truth import Formula
+
+needs_compiler = pytest.mark.skipif(not available(), reason="no C++ compiler")
+
+QUICK = ("f_atan2", "f_digamma", "f_erfcx", "f_i1e", "f_remainder", "f_silu", "f_sinc", "f_softplus", "f_tanh")
+
+# torch.sigmoid rounds what is below the smallest normal number to 0, and the torch form says torch.sigmoid.
+BELOW_NORMAL = ("f_logsigmoid", "f_softplus")
+
+
+def wrong(case: Case, per_octave: int, library: Library) -> list[str]:
+    truth = measure.sampled(case, measure.grid(case, per_octave), measure.bits(case))
+    found: list[str] = []
+    for line in measure.lines(
+        case, truth, {**library.implementation(), "form": torch_form, "torch": measure.torch_own}
+    ):
+        for name in (*library.implementation(), "form"):
+            s = line.scores.get(name)
+            far = s is not None and s.ulp > line.bound and not (name == "form" and case.name in BELOW_NORMAL)
+            if s is not None and (s.nan or far):
+                found.append(f"{line.name} by {line.of} ({name}): {s.ulp:.3g} ulp at {s.where}, nan at {s.nan or '-'}")
+    return found
+
+
+@needs_compiler
+def test_some_functions_on_a_coarse_grid(tmp_path: Path) -> None:
+    cases = [c for c in operators.functions() if c.name in QUICK]
+    assert len(cases) == len(QUICK)
+    library = Library(cases, tmp_path)
+    assert not [w for c in cases for w in wrong(c, 0, library)]
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ["baseline", *(toolchain().sets if available() else ())])
+@pytest.mark.parametrize("which", [operators.functions, operators.specs], ids=["functions", "specs"])
+def test_everything(which: Callable[[], tuple[Case, ...]], isa: str, tmp_path: Path) -> None:
+    library = Library(which(), tmp_path, isa)
+    assert not [w for c in which() for w in wrong(c, 1, library)]
+
+
+def test_every_function_of_the_language_is_measured() -> None:
+    """What is not takes or gives conditions and integers only."""
+    from opgen.ir.functions import FUNCTIONS
+
+    names = [c.name.removeprefix("f_") for c in operators.functions()]
+    left = [r.name for r in FUNCTIONS.values() if not (r.infix or r.internal) and r.name not in names]
+    assert sorted(left) == ["bitand", "bitor", "bitxor", "detach", "int", "isfinite", "isnan", "polygamma"]
+
+
+def test_element_wise_specs_are_found() -> None:
+    names = [c.name for c in operators.specs()]
+    assert {"mish", "swiglu", "gelu_none", "gelu_tanh", "huber_loss_none"} <= set(names)
+    assert not [n for n in names if n.startswith(("softmax", "linear", "spike"))]
+
+
+@pytest.mark.parametrize(
+    ("formula", "x", "value", "slope"),
+    [
+        ("log(1 + exp(x))", -200.0, math.exp(-200), math.exp(-200)),
+        ("(x - sin(x))/x**3", 0.0, 1 / 6, 0.0),
+        ("abs(x)", 0.0, 0.0, None),
+        ("1/x", 0.0, math.inf, -math.inf),
+        ("x*sigmoid(-x)", math.inf, 0.0, 0.0),
+        ("sqrt(x)", 0.0, 0.0, None),
+    ],
+)
+def test_the_truth_is_a_limit_where_there_is_one(formula: str, x: float, value: float, slope: float | None) -> None:
+    c = operators.formula_case("f", formula, ("x",), None)
+    found = Formula(c.body, c.inputs, {}, 700).at({"x": x})
+    assert found.value == pytest.approx(value, rel=1e-12)
+    assert found.slopes[0] == (slope if slope is None else pytest.approx(slope, rel=1e-12))
+
+
+def test_units_in_the_last_place() -> None:
+    import numpy as np
+
+    got = np.array([1.0, 1.0000001, 0.0, math.inf, math.inf, math.nan, -1e-45], np.float32)
+    true = np.array([1.0, 1.0, 1e-45, 1e39, 3e38, 1.0, 0.0])
+    found = measure.ulps(got, true)
+    assert found[0] == 0
+    assert found[1] == pytest.approx(1, rel=0.2)
+    assert found[2] == pytest.approx(0.71, rel=0.01)
+    assert found[3] == 0
+    assert found[4] > 1e6
+    assert math.isnan(found[5])
+    assert found[6] == pytest.approx(1)

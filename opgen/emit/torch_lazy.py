@@ -163,10 +163,17 @@ class _Lazy:
 
     def _beyond(self, e: Read, shape: Shape, guard: Scalar) -> bool:
         """Does a condition on sizes keep a literal position in range?"""
-        if not any(isinstance(n, Dim) for n in walk(guard)):
+        if not self._about_sizes(guard):
             return False
         pairs = zip(e.at, shape, strict=True)
         return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
+
+    def _about_sizes(self, condition: Scalar) -> bool:
+        """Does a size stand in a condition, or in one that has a statement of its own?"""
+        named = {t.target: t.body for t in self.before}
+        nodes = list(walk(condition))
+        found = [named[n.tensor] for n in nodes if isinstance(n, Read) and n.tensor in named]
+        return any(isinstance(n, Dim) for n in nodes) or any(self._about_sizes(e) for e in found)
 
     def _hazardous(self, e: Scalar) -> bool:
         """Would evaluating it where it is not wanted do harm?"""

@@ -180,6 +180,6 @@ def test_the_adjoint_grows_linearly_with_the_program() -> None:
 
 def test_an_argument_that_only_tells_a_size_brings_the_other_sizes_of_its_shape() -> None:
     more = "dims: {P: (N + 1)//2}"
-    p = spec_program(elementwise("y[i < P, ..., j < N] = 2", "{x: {shape: [N, N]}, u: {shape: [...]}}", more))
+    p = spec_program(elementwise("y[i < P, ..., j < N] = 0.5", "{x: {shape: [N, N]}, u: {dtype: bool}}", more))
     second = verify(adjoint(verify(adjoint(p))))
-    assert [d.name for d in second.dims] == ["N", "P"]
+    assert sorted(d.name for d in second.dims) == ["N", "P"]

@@ -45,6 +45,8 @@ def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tupl
     text = fill(
         "op_kernels.cpp.j2",
         op="op",
+        includes=(),
+        elsewhere=(),
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels])) or ("nullptr,",),
     )

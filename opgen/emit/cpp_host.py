@@ -19,7 +19,7 @@ from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Ope
 from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Operand, Result, ScatterStep, Storage
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Operand, Result, ScatterStep, Storage, Stream
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
 _OURS = frozenset(["call", "mask", "opgen", "Tensor", "Optional", "Text"])
@@ -261,9 +261,9 @@ class _VariantCode:
             lines.append(f"if ({condition}) {run}" if condition else run)
         return lines
 
-    def _checks(self, step: Nest | ScatterStep | Chain, condition: str) -> list[str]:
+    def _checks(self, step: Nest | ScatterStep | Chain | Stream, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""
-        if isinstance(step, ScatterStep | Chain):
+        if not isinstance(step, Nest):
             return []
         found = dict.fromkeys(
             f'call.some("{f.op}", "{a.name}", {self.printer(a.extent)});'

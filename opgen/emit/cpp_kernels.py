@@ -14,10 +14,11 @@ from opgen.emit.cpp_layout import block, commented, laid_out
 from opgen.emit.cpp_nest import NestCode
 from opgen.emit.cpp_scatter import scatter_lines
 from opgen.emit.cpp_sequence import sequence_lines
+from opgen.emit.cpp_stream import stream_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.ir.program import Function
 from opgen.plan.expand import positions
-from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store
+from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,13 @@ def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain, name: str) -> Kernel:
+def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain | Stream, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
     elif isinstance(step, Chain):
         body = sequence_lines(plan, step)
+    elif isinstance(step, Stream):
+        body = stream_lines(plan, step)
     else:
         base = Store(step.out, positions(step.axes), step.base)
         fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)

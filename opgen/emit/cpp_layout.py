@@ -14,7 +14,7 @@ from opgen.emit.cuda_layout import LIMIT, commented
 __all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines"]
 
 _LAMBDA = re.compile(r"\[&\]\([^)]*\) \{$")
-_LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), )(.*)(\);)$")
+_LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), |return )(.*?)(\);|;)$")
 
 
 def laid_out(lines: Sequence[str]) -> list[str]:
@@ -34,6 +34,8 @@ def _halved(head: str, body: str, tail: str) -> list[str]:
     if not found or not alone or len(head) + len(body.strip()) + len(tail.strip()) + 2 <= LIMIT:
         return [body]
     indent, call, value, end = found.groups()
+    if call == "return " and end == ");":
+        value, end = f"{value})", ";"
     return [f"{indent}const auto value = {value};", f"{indent}{call}value{end}"]
 
 

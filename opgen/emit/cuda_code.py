@@ -25,11 +25,13 @@ from opgen.emit.cuda_body import (
 from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
+from opgen.emit.cuda_stream import stream_lines
 from opgen.emit.long_values import hoisted
 from opgen.emit.native_elsewhere import Preamble, preamble
 from opgen.emit.templates import fill
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.plan.build import written
 from opgen.plan.errors import UnplannableError
 from opgen.plan.model import (
     Buffer,
@@ -45,6 +47,7 @@ from opgen.plan.model import (
     Step,
     Storage,
     Store,
+    Stream,
 )
 
 _LONG_CELL = 40  # a place with a longer text gets a line of its own
@@ -157,7 +160,11 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
         case ScatterStep():
             return _scatter(plan, step, name)
         case Chain():
-            return _sequence(plan, step, name)
+            scope = Scope(plan, frozenset(step.own))
+            return _by_thread(plan, step, name, sequence_lines(scope, step), scope)
+        case Stream():
+            scope = Scope(plan, frozenset(written(step)))
+            return _by_thread(plan, step, name, stream_lines(scope, step), scope)
 
 
 def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
@@ -310,10 +317,8 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, reports)
 
 
-def _sequence(plan: KernelPlan, step: Chain, name: str) -> CudaStep:
-    """A thread for every independent sequence."""
-    scope = Scope(plan, frozenset(step.own))
-    methods = sequence_lines(scope, step)
+def _by_thread(plan: KernelPlan, step: Chain | Stream, name: str, methods: Sequence[str], scope: Scope) -> CudaStep:
+    """A thread for every outer point."""
     lines = [*_reason(step.reason), *_struct(scope, name, methods)]
     launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
     return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, REPORT in scope.members)

@@ -175,6 +175,12 @@ def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[s
     return [f"if {text} != {expected}:", f"    raise {error}"]
 
 
+def size_lines(op: str, t: Tensor, dim: Dim, expected: str) -> list[str]:
+    """Lines that raise unless an operand has an expected size wherever its shape has this dim."""
+    places = [i for i, item in enumerate(t.shape) if item == dim]
+    return [line for i in places for line in _same_size(op, t, dim.name, extent(t.name, t.shape, i), expected)]
+
+
 def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> list[str]:
     batched = [t for t in inputs if BATCH in t.shape]
     if len(batched) < 2:

@@ -12,15 +12,18 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag
 from opgen.emit.layout import quoted, strings
 from opgen.emit.python_text import python_text
-from opgen.emit.shapes import Sizes, carriers, check_lines, empty_line
+from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line, local, size_lines
 from opgen.emit.signature import is_computed
 from opgen.emit.torch_code import MASK
 from opgen.emit.torch_conditions import Switches, chain
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import needs_upcast
 from opgen.emit.view import Surface
-from opgen.ir.program import Kind, Output, Program, Tensor
-from opgen.ir.scalar import BATCH
+from opgen.ir.polynomial import polynomial
+from opgen.ir.program import Axis, Kind, Output, Program, Tensor
+from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
+from opgen.ir.scalar import BATCH, Dim, Param, Scalar, walk
+from opgen.ir.text import scalar as scalar_text
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import nodes as every_node
@@ -37,7 +40,9 @@ def _mentions(e: Expr) -> tuple[str, ...]:
 
 def check_body(s: Surface) -> tuple[str, ...]:
     limits = [(str(p.name), _expression(p.domain)) for p in s.spec.params if p.domain]
+    unproven = _unproven_extents(s)
     needed = [n for _, e in limits if e is not None for n in _mentions(e)]
+    needed += [n for e in (*unproven, *_derived_in_inputs(s)) for n in _sources(s, e)]
     lines = check_lines(s.name, s.operator.inputs, s.operator.optional, needed)
     for a in s.operator.params:
         if a.choices:
@@ -51,7 +56,61 @@ def check_body(s: Surface) -> tuple[str, ...]:
             domain = next(str(p.domain) for p in s.spec.params if p.name == name)
             error = f"domain_error({quoted(s.name)}, {quoted(name)}, {name}, {quoted(domain)})"
             lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
-    return tuple(lines)
+    return (*lines, *_size_lines(s, unproven))
+
+
+def _unproven_extents(s: Surface) -> tuple[Scalar, ...]:
+    """What every variant counts up to and might be negative, for all that its sizes and domains tell."""
+    found: list[dict[Scalar, None]] = []
+    for _, p in s.programs("forward"):
+        dims = derived_sizes(p)
+        extents: dict[Scalar, Scalar] = {Dim(n): value for n, value in dims.items() if value is not None}
+        for loops in (loops for st in p.statements for loops in loops_in(st)):
+            extents |= {a.extent: a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Dim)}
+        facts = facts_of((), dims, positive=positive_params(p))
+        found.append({e: None for e, value in extents.items() if not is_nonnegative(polynomial(value), facts)})
+    missing = {a.name for a in s.operator.params if a.null or is_computed(a)}
+    common = [e for e in found[0] if all(e in others for others in found)]
+    return tuple(e for e in common if not any(isinstance(n, Param) and n.name in missing for n in walk(e)))
+
+
+def _derived_in_inputs(s: Surface) -> tuple[Dim, ...]:
+    """Derived dims that an input has, and has to have the size of."""
+    derived = {n for n, value in derived_sizes(s.programs("forward")[0][1]).items() if value is not None}
+    found = (d for t in s.operator.inputs for d in t.shape if isinstance(d, Dim) and d.name in derived)
+    return tuple(dict.fromkeys(found))
+
+
+def _sources(s: Surface, e: Scalar) -> tuple[str, ...]:
+    """The dims of inputs that an extent is computed from."""
+    values = derived_sizes(s.programs("forward")[0][1])
+    found: dict[str, None] = {}
+    for name in dims_in(e):
+        value = values.get(name)
+        found |= dict.fromkeys([name] if value is None else _sources(s, value))
+    return tuple(found)
+
+
+def _size_lines(s: Surface, unproven: Sequence[Scalar]) -> list[str]:
+    """Lines that raise where an index would run to a negative number, or an input has not the size derived for it."""
+    derived = _derived_in_inputs(s)
+    p = s.programs("forward")[0][1]
+    always = [t for t in s.operator.inputs if t.name not in s.operator.optional]
+    given = {d.name for t in always for d in t.shape if isinstance(d, Dim)}
+    asked = (*unproven, *derived)
+    sizes = Sizes(p, known={name: local(name) for e in asked for name in _sources(s, e) if name in given})
+    lines: list[str] = []
+    for e in asked:
+        text = sizes.number(e)
+        lines += sizes.lines
+        sizes.lines.clear()
+        if e in unproven:
+            lines += [f"if {text} < 0:", f"    raise extent_error({quoted(s.name)}, {quoted(scalar_text(e))}, {text})"]
+    for d in derived:
+        for t in (t for t in s.operator.inputs if d in t.shape):
+            own = size_lines(s.name, t, d, sizes.number(d))
+            lines += own if t in always else [f"if {t.name} is not None:", *(f"    {line}" for line in own)]
+    return lines
 
 
 def _binds(text: str) -> bool:

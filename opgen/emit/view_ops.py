@@ -296,6 +296,12 @@ def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     )
 
 
+_ERRORS = (
+    *("batch_shape", "choice_error", "compute_dtype", "domain_error"),
+    *("extent_error", "range_error", "rank_error", "size_error"),
+)
+
+
 def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
     text = "\n".join((*body, *value_checks(s), *_prelude(s)))
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
@@ -306,9 +312,8 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
-    errors = ("batch_shape", "choice_error", "compute_dtype", "domain_error", "range_error", "rank_error", "size_error")
     second = any("second_order(" in x for x in lines)
-    used = [n for n in errors if f"{n}(" in text] + (["second_order"] if second else [])
+    used = [n for n in _ERRORS if f"{n}(" in text] + (["second_order"] if second else [])
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []

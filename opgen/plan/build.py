@@ -8,6 +8,7 @@ A pure function; the plan depends on nothing but the Program.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import assert_never
 
@@ -30,12 +31,15 @@ from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
-from opgen.plan.group import Grouping, Item, Single, targets
+from opgen.plan.flow import Flow
+from opgen.plan.group import Group, Grouping, Item, Single, reads_of_item, targets
 from opgen.plan.keep import kept_maps, scalars
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage, Stream
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
+from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
+from opgen.plan.streams import Streamed, streamed
 from opgen.plan.values import resolve
 
 
@@ -61,15 +65,18 @@ class _Planner:
     def plan(self) -> KernelPlan:
         statements, outputs = self._distinct_outputs(self.p.statements)
         statements = expand(statements, self.names)
-        statements, products, operands = self._contractions(statements)
+        found = streamed(self.p, statements, self.names)
+        statements, products, operands = self._contractions(found.statements, found.uses)
+        operands |= found.reads
         results = {o.value for o in outputs}
-        statements, biases = fuse(statements, products, results, self.arguments)
+        statements, biases = fuse(statements, products, results | found.reads, self.arguments)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
-        kept = kept_maps(statements, results, operands, ranges)
+        ordinary = tuple(s for s in statements if s.target not in found.uses)
+        kept = kept_maps(ordinary, results, operands, ranges)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
-        items = self._grouped(statements, kept | results, products, maps)
-        return self._assemble(items, statements, outputs, maps, biases)
+        items = self._grouped(statements, kept | results, products, maps, found)
+        return self._assemble(items, statements, outputs, maps, biases, found)
 
     # --- rewriting -----------------------------------------------------------------------------------------------
 
@@ -88,13 +95,15 @@ class _Planner:
                 outputs.append(o)
         return tuple(out), tuple(outputs)
 
-    def _contractions(self, statements: tuple[Statement, ...]) -> tuple[tuple[Statement, ...], set[str], set[str]]:
+    def _contractions(
+        self, statements: tuple[Statement, ...], uses: Collection[str]
+    ) -> tuple[tuple[Statement, ...], set[str], set[str]]:
         out: list[Statement] = []
         products: set[str] = set()
         operands: set[str] = set()
         shapes = {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}}
         for s in statements:
-            found = split(s, self.names, shapes) if isinstance(s, Compute) else None
+            found = split(s, self.names, shapes) if isinstance(s, Compute) and s.target not in uses else None
             if found is None:
                 out.append(s)
             else:
@@ -104,11 +113,20 @@ class _Planner:
         return tuple(out), products, operands
 
     def _grouped(
-        self, statements: tuple[Statement, ...], kept: set[str], products: set[str], maps: dict[str, Compute]
+        self,
+        statements: tuple[Statement, ...],
+        kept: set[str],
+        products: set[str],
+        maps: dict[str, Compute],
+        streams: Streamed,
     ) -> list[Item]:
         grouping = Grouping()
         for s in statements:
             if isinstance(s, Compute) and s.op is None and s.target not in kept:
+                continue
+            if s.target in streams.uses:
+                use = streams.uses[s.target]
+                grouping.flow(use, streams.memory(use), self.names)
                 continue
             found: dict[Read, None] = {}
             seen: set[Read] = set()
@@ -129,6 +147,7 @@ class _Planner:
         outputs: tuple[Output, ...],
         maps: dict[str, Compute],
         biases: dict[str, Read],
+        streams: Streamed,
     ) -> KernelPlan:
         by_name = _by_name(statements)
         stored = self._stored(items, outputs)
@@ -139,7 +158,7 @@ class _Planner:
         axes = [n for s in by_name.values() for n in axis_names(s.axes + s.loops)]
         names = Names((*taken, *sorted(stored), *axes))
         around = Surroundings(self.p, maps, kinds, frozenset(stored), names)
-        steps = [self._step(item, around, biases) for item in items]
+        steps = [self._step(item, around, biases, streams) for item in items]
         shapes = {n: s.shape for n, s in by_name.items()}
         buffers = [*(_argument(t) for t in self.p.inputs)]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
@@ -157,10 +176,11 @@ class _Planner:
         stored = {o.value for o in outputs}
         home = {t: k for k, item in enumerate(items) for t in targets(item)}
         for k, item in enumerate(items):
-            reads = item.reads if isinstance(item, Single) else tuple(r for m in item.members for r in m.reads)
-            stored |= {r.tensor for r in reads if home.get(r.tensor, k) != k}
+            stored |= {r.tensor for r in reads_of_item(item) if home.get(r.tensor, k) != k}
             if isinstance(item, Single):
                 stored.update(targets(item))
+            elif isinstance(item, Flow):
+                stored |= {m.statement.target for m in item.members if m.wide}
             else:
                 stored |= {m.statement.target for m in item.members if m.statement.op is None and m.inner}
         return stored
@@ -185,7 +205,7 @@ class _Planner:
                 elif isinstance(item, Single) and isinstance(item.statement, Compute):
                     same = {storage[r.tensor] for r in item.reads}
                     storage[name] = Storage.SCALAR if same == {Storage.SCALAR} else Storage.COMPUTE
-                elif name in reread or isinstance(item, Single):
+                elif name in reread or not isinstance(item, Group):
                     storage[name] = Storage.COMPUTE
                 else:
                     storage[name] = wanted.get(name, Storage.COMPUTE)
@@ -202,9 +222,11 @@ class _Planner:
             case _:
                 assert_never(o.kind)
 
-    def _step(self, item: Item, around: Surroundings, biases: dict[str, Read]) -> Step:
-        if not isinstance(item, Single):
+    def _step(self, item: Item, around: Surroundings, biases: dict[str, Read], streams: Streamed) -> Step:
+        if isinstance(item, Group):
             return nest(item, around)
+        if isinstance(item, Flow):
+            return stream(item, streams.dots, around)
         s = item.statement
         if isinstance(s, Scatter):
             return _scatter(s, around)
@@ -249,8 +271,7 @@ def _reread(items: list[Item]) -> set[str]:
     found: set[str] = set()
     for item in items:
         own = set(targets(item))
-        reads = item.reads if isinstance(item, Single) else tuple(r for m in item.members for r in m.reads)
-        found |= {r.tensor for r in reads if r.tensor not in own}
+        found |= {r.tensor for r in reads_of_item(item) if r.tensor not in own}
     return found
 
 
@@ -279,17 +300,22 @@ def written(step: Step) -> tuple[str, ...]:
             return (step.out,)
         case Chain():
             return step.own
+        case Stream():
+            return (*(s.buffer for s in stores_of(step)), *(w.buffer for w in sums_of(step)))
         case _:
             assert_never(step)
 
 
-def step_scalars(step: Nest | ScatterStep | Chain) -> tuple[Scalar, ...]:
+def step_scalars(step: Nest | ScatterStep | Chain | Stream) -> tuple[Scalar, ...]:
     """Every expression of a step."""
     if isinstance(step, ScatterStep):
         at = tuple(p for p in step.at if not isinstance(p, Batch))
         return (*(x.value for x in step.base_lets), step.base, *(x.value for x in step.lets), step.value, *at)
     if isinstance(step, Chain):
         return tuple(e for t in step.tasks for e in task_scalars(t))
+    if isinstance(step, Stream):
+        swept = tuple(e for s in step.sweeps for e in sweep_scalars(s))
+        return swept + tuple(e for p in step.points for e in point_scalars(p))
     return tuple(
         e
         for p in step.passes

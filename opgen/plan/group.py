@@ -13,7 +13,9 @@ from opgen.ir.program import Axis, Compute, Loop, Statement
 from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
 from opgen.plan.expand import Names
+from opgen.plan.flow import Flow, fits, join
 from opgen.plan.model import extent
+from opgen.plan.streams import Use
 
 Bindings = dict[str, str]  # index of a statement -> index of the nest
 
@@ -59,12 +61,17 @@ class Single:
     reads: tuple[Read, ...]
 
 
-Item = Group | Single
+Item = Group | Single | Flow
 
 
 def targets(item: Item) -> list[str]:
     """What a step produces."""
-    return [m.statement.target for m in item.members] if isinstance(item, Group) else list(defined(item.statement))
+    return list(defined(item.statement)) if isinstance(item, Single) else [m.statement.target for m in item.members]
+
+
+def reads_of_item(item: Item) -> tuple[Read, ...]:
+    """What a step reads of kept tensors and arguments, its own among them."""
+    return tuple(r for m in item.members for r in m.reads) if isinstance(item, Group) else item.reads
 
 
 class Grouping:
@@ -85,6 +92,17 @@ class Grouping:
         bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
         identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
         self.items.append(Group(s.axes, [Member(s, identity, reads, bound)]))
+
+    def flow(self, u: Use, memory: tuple[Read, ...], names: Names) -> None:
+        """Put a use of pairs into the latest stream that it fits, else into a new one."""
+        read = {r.tensor for r in memory}
+        producer = max((k for k, item in enumerate(self.items) if not read.isdisjoint(targets(item))), default=0)
+        found = (item for item in reversed(self.items[producer:]) if isinstance(item, Flow) and fits(item, u))
+        f = next(found, None)
+        if f is None:
+            f = Flow(u.outer, u.along, u.rows)
+            self.items.append(f)
+        join(f, u, memory, names)
 
     def alone(self, s: Statement, reads: tuple[Read, ...]) -> None:
         self.items.append(Single(s, reads))

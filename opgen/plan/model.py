@@ -211,7 +211,61 @@ class Chain:
         return tuple(t.store.buffer for t in self.tasks)
 
 
-Step = Nest | Contract | ScatterStep | Chain
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A sum along a row at one point of a stream: `name` is a local of the point, read as `name[along]`."""
+
+    name: str
+    over: Axis
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Weigh:
+    """`buffer[at] = scale * (sum of value along the stream)`, for every point of `over`; `at` has the outer loops."""
+
+    buffer: str
+    at: tuple[Position, ...]
+    over: Axis
+    value: Scalar
+    scale: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One way along a stream: at every point the dots, the lets, then folds and weighted sums.
+
+    `online` names a fold of the sweep, a maximum, that the values of all others are scaled by: they hold a factor
+    `exp(x - shift)`, where `shift` is the maximum so far (0 where it is not finite). What was summed up is rescaled
+    when the maximum moves, so that one sweep does.
+    """
+
+    dots: tuple[Dot, ...]
+    lets: tuple[Let, ...]
+    folds: tuple[Fold, ...]
+    sums: tuple[Weigh, ...]
+    online: str = ""
+    shift: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Sweeps along one axis at every outer point, of values that are in no memory; the last of `outer` are the rows.
+
+    Nothing that is read along the stream moves with the rows. `points` run without loops, one before every sweep and
+    one at the end: there sums and folds are known.
+    """
+
+    name: str
+    outer: tuple[Loop, ...]
+    along: Axis
+    points: tuple[Pass, ...]
+    sweeps: tuple[Sweep, ...]
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+Step = Nest | Contract | ScatterStep | Chain | Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import assert_never
 
 from opgen.ir import text
 from opgen.ir.program import Loop
-from opgen.ir.scalar import Batch, Scalar
+from opgen.ir.scalar import ONE, Batch, Scalar
 from opgen.plan.build import reads_of, written
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Step, Task
+from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Step, Stream, Sweep, Task
 
 
 def plan(p: KernelPlan) -> str:
@@ -54,6 +54,11 @@ def _step(p: KernelPlan, step: Step) -> list[str]:
             lines = [f"sequence over {_loops(step.outer)} {head}"]
             lines.append(f"  along {_loops((step.along,))}{' down' if step.reverse else ''}")
             return [*lines, *(f"    {line}" for t in step.tasks for line in _task(t))]
+        case Stream():
+            lines = [f"stream over {_loops(step.outer)} {head}", *_passes(step.points[:1])]
+            for sweep, after in zip(step.sweeps, step.points[1:], strict=True):
+                lines += [f"  along {_loops((step.along,))}", *_sweep(sweep), *_passes((after,)), *_sums(sweep)]
+            return lines
         case _:
             assert_never(step)
 
@@ -70,6 +75,24 @@ def _passes(passes: tuple[Pass, ...]) -> list[str]:
         for s in p.stores:
             at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in s.at)
             lines.append(f"{indent}{s.buffer}[{at}] = {_scalar(s.value)}")
+    return lines
+
+
+def _sweep(s: Sweep) -> list[str]:
+    lines = [f"    dot {d.name} = sum over {_loops((d.over,))} of {_scalar(d.value)}" for d in s.dots]
+    lines += [f"    let {x.name} = {_scalar(x.value)}" for x in s.lets]
+    note = f", all else scaled by the one so far: {s.shift}" if s.online else ""
+    return lines + [
+        f"    fold {f.name} = {f.op} {_scalar(f.value)}{note if f.name == s.online else ''}" for f in s.folds
+    ]
+
+
+def _sums(s: Sweep) -> list[str]:
+    lines = []
+    for w in s.sums:
+        at = ", ".join("..." if isinstance(q, Batch) else _scalar(q) for q in w.at)
+        scale = "" if w.scale == ONE else f"{_scalar(w.scale)} * "
+        lines.append(f"  {w.buffer}[{at}] = {scale}sum of {_scalar(w.value)} for {_loops((w.over,))}")
     return lines
 
 

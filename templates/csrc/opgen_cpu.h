@@ -314,3 +314,4 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace rt
 
 #include "opgen_cpu_fold.h"
+#include "opgen_cpu_tile.h"

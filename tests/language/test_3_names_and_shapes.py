@@ -114,8 +114,20 @@ def test_names_and_shapes(build_operator: Build, case: Works) -> None:
         ("inputs: {x: {shape: [N, N]}}\nforward: |\n  y = sum[n](x[n, n])\n", [(2, 4)], "x.*N.*2.*4|x.*N.*4.*2"),
         ("inputs: {x: {shape: [N]}, z: {shape: [N]}}\nforward: y[n] = x[n] + z[n]\n", [(2,), (1,)], "z.*1.*N.*2"),
         ("inputs: {x: {shape: [N, C, ...]}}\nforward: |\n  y[n, ...] = x[n, 0, ...]\n", [(2,)], r"x.*\[N, C, \.\.\.\]"),
+        ("inputs: [x]\nparams: {p: {type: int}}\nforward: |\n  y[..., i < p] = x*i\n", [(2,), -1], "size p .*-1"),
+        (
+            "inputs: {x: {shape: [N]}}\nparams: {k: {type: int}}\ndims: {P: N - k + 1}\noutputs: {y: {shape: [P]}}\n"
+            "forward: y[p] = sum[j < k](x[p + j])\n",
+            [(2,), 5],
+            "size P .*-2",
+        ),
+        (
+            "inputs: {x: {shape: [N]}, z: {shape: [P]}}\ndims: {P: N//2}\nforward: y = sum[p](z[p]*x[2*p])\n",
+            [(6,), (2,)],
+            "z.*2 along P.*3",
+        ),
     ],
-    ids=["literal", "repeated", "named_dims_do_not_broadcast", "rank"],
+    ids=["literal", "repeated", "named_dims_do_not_broadcast", "rank", "negative_extent", "negative_dim", "derived"],
 )
 def test_sizes_are_checked_when_called(build_operator: Build, spec: str, shapes: list[object], told: str) -> None:
     op = build_operator(f"op: sized\n{spec}").sized

@@ -89,3 +89,47 @@ CASES: dict[str, Case] = {
         "{x: {shape: [..., D, T]}, w: {shape: [D, D]}}", {"x": (2, 3, 4), "w": (3, 3)},
     ),
 }  # fmt: skip
+
+XYB = "{x: {shape: [M, D]}, y: {shape: [N, D]}, b: {shape: [N, E]}}"
+QKV = "{q: {shape: [..., M, D]}, k: {shape: [..., N, D]}, v: {shape: [..., N, E]}}"
+POINTS = {"x": (5, 3), "y": (67, 3), "b": (67, 2)}
+
+STREAMS: dict[str, Case] = {
+    "kernel_sum": Case(
+        "a[i, e] = sum[j](exp(-sum[d]((x[i, d] - y[j, d])**2)/(2*g**2))*b[j, e])", XYB, POINTS,
+        "params: {g: {type: float, default: 1.0}}", {"g": 0.75},
+    ),
+    "kernel_sum_of_numbers": Case(
+        "u[i, j] = exp(-(x[i] - y[j])**2)\na[i] = sum[j](u[i, j]*b[j])",
+        "{x: {shape: [M]}, y: {shape: [N]}, b: {shape: [N]}}", {"x": (40,), "y": (3,), "b": (3,)}, "outputs: [a]",
+    ),
+    "kernel_of_differences": Case(
+        "u[i, j, d] = x[i, d] - y[j, d]\nr[i, j] = 1 + sum[d](u[i, j, d]**2)\n"
+        "a[i, d] = sum[j](u[i, j, d]/r[i, j]*b[j])", XYB.replace("[N, E]", "[N]"), {**POINTS, "b": (67,)},
+        "outputs: [a]",
+    ),
+    "attention": Case(
+        "o[..., i, e] = sum[j](softmax[j](sum[d](q[..., i, d]*k[..., j, d])/sqrt(D))*v[..., j, e])", QKV,
+        {"q": (2, 3, 2), "k": (66, 2), "v": (2, 66, 17)},
+    ),
+    "attention_where_allowed": Case(
+        "o[i, e] = sum[j](softmax[j](where((j <= i) and (t[i] >= t[j]), sum[d](q[i, d]*k[j, d]), -inf))*v[j, e])",
+        "{q: {shape: [N, D]}, k: {shape: [N, D]}, v: {shape: [N, E]}, t: {shape: [N], dtype: int}}",
+        {"q": (34, 2), "k": (34, 2), "v": (34, 3), "t": (34,)},
+    ),
+    "soft_minimum": Case(
+        "u[i] = -logsumexp[j](f[j] - sum[d]((x[i, d] - y[j, d])**2))",
+        "{x: {shape: [M, D]}, y: {shape: [N, D]}, f: {shape: [N]}}", {"x": (3, 2), "y": (70, 2), "f": (70,)},
+    ),
+    "energy_of_pairs": Case(
+        "u = sum[i, j](where(i != j, 1/(1 + sum[d]((x[i, d] - x[j, d])**2)), 0))", "{x: {shape: [N, D]}}",
+        {"x": (6, 3)}, "outputs: {u: {shape: []}}",
+    ),
+}  # fmt: skip
+PAIRS_AS_EVER = {  # compares what it is reduced to with what is reduced
+    "distance_to_a_set": Case(
+        "u[i] = min[j](sum[d]((x[i, d] - y[j, d])**2))", "{x: {shape: [M, D]}, y: {shape: [N, D]}}",
+        {"x": (3, 2), "y": (70, 2)},
+    ),
+}  # fmt: skip
+CASES |= STREAMS | PAIRS_AS_EVER

@@ -16,7 +16,7 @@ from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast, used_names
 from opgen.emit.torch_scope import RUNTIME
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
 
 
@@ -62,7 +62,7 @@ def torch_function(
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
-    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs))
+    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs, operator.outputs))
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
@@ -135,19 +135,24 @@ def _upcast(floats: tuple[str, ...]) -> list[str]:
     return _upcast(floats[:half]) + _upcast(floats[half:])
 
 
-def _tested(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
+def _tested(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
     """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
     out: dict[str, str] = {}
     for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
         present = [p for v, p in programs if Given(name, present=True) in v.conditions]
         absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
-        candidates = [t.name for t in present[0].inputs] if present else []
+        candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []
         candidates.sort(key=lambda n: n != name)
         for n in candidates:
             if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
                 out[name] = n
                 break
     return out
+
+
+def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
+    """Is this argument passed only where the optional one is?"""
+    return name in (t.name, t.of) or (t.role is Role.SAVED and t.of not in outputs)
 
 
 def _has(p: Program, name: str) -> bool:

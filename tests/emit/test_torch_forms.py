@@ -168,3 +168,18 @@ def test_untaken_branches_stay_out_of_every_derivative() -> None:
     for _ in range(3):
         (y,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         assert bool(torch.isfinite(y).all()), y
+
+
+def test_a_missing_param_is_told_by_itself() -> None:
+    text = (
+        "op: form_missing\ninputs: {x: {}, z: {}}\nparams: {limit: {type: float, default: null}}\n"
+        "forward: |\n  y = atan(x*z) if given(limit)\n  y = tanh(z) if not given(limit)\n"
+    )
+    bag = Bag()
+    spec = load(Source("missing.yaml", text), bag)
+    operator = lower(spec, bag) if spec else None
+    assert operator is not None
+    derived = derive(operator)
+    for stage in ("backward", "tangent"):
+        f = torch_function("f", [(d.variant, getattr(d, stage)) for d in derived], operator)
+        assert "limit" in f.arguments

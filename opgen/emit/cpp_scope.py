@@ -124,10 +124,10 @@ class CpuScope:
 
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
-        size = self.plan.buffer(buffer).shape[k]
-        if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
+        if isinstance(p, Batch) or buffer in self.trusted:
             return False
-        return not self._ranges.inside(p, size, self.around)
+        size = self.plan.buffer(buffer).shape[k]
+        return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ class _Code:
         last = step.outer[-1]
         assert isinstance(last, Axis)
         dots = frozenset(d.name for s in step.sweeps for d in s.dots)
-        self.scope = _StreamScope(plan, along=step.along, rows=last.name, dots=dots)
+        self.scope = _StreamScope(plan, along=step.along, rows=last.name, dots=dots, trusted=dots)
         self.sums: dict[str, str] = {}  # of buffers, the tile they are summed in
         self.folds: dict[str, str] = {}
         self.kept: list[str] = []  # declarations of one number per row

@@ -152,7 +152,7 @@ def _tested(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str])
 
 def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
     """Is this argument passed only where the optional one is?"""
-    return name in (t.name, t.of) or (t.role is Role.SAVED and t.of not in outputs)
+    return name in (t.name, t.of, t.of.removeprefix("grad_")) or (t.role is Role.SAVED and t.of not in outputs)
 
 
 def _has(p: Program, name: str) -> bool:

@@ -42,7 +42,7 @@ class ScalarFunction:
     doc: str = ""
 
 
-def _polynomial(variable: str, coefficients: Sequence[str]) -> str:
+def polynomial(variable: str, coefficients: Sequence[str]) -> str:
     """A polynomial by Horner's rule, lowest coefficient first."""
     text = coefficients[-1]
     for c in reversed(coefficients[:-1]):
@@ -53,20 +53,20 @@ def _polynomial(variable: str, coefficients: Sequence[str]) -> str:
 def _sinc_slope() -> str:
     """The derivative of `sin(pi*x)/(pi*x)`: its series near 0, where the quotient cancels."""
     terms = [f"{'-' if k % 2 else ''}{2 * k}/{factorial(2 * k + 1)}" for k in range(1, 9)]
-    return f"where(abs(x) < 1/4, square(pi)*x*{_polynomial('square(pi*x)', terms)}, (cospi(x) - sinc(x))/x)"
+    return f"where(abs(x) < 1/4, square(pi)*x*{polynomial('square(pi*x)', terms)}, (cospi(x) - sinc(x))/x)"
 
 
 def _erfcx_slope() -> str:
     """The difference cancels for large arguments: there, the asymptotic series of the derivative."""
     terms = [f"{'-' if k % 2 == 0 else ''}{prod(range(1, 2 * k + 2, 2))}" for k in range(9)]
-    series = _polynomial("square(1/x)/2", terms)
+    series = polynomial("square(1/x)/2", terms)
     return f"where(x > 10, square(1/x)/sqrt(pi)*{series}, 2*x*erfcx(x) - 2/sqrt(pi))"
 
 
 def _i1e_slope() -> str:
     """`i1e(x)/x` by its series near 0."""
     terms = [f"{2 * k + 1}/{2 * factorial(k) * factorial(k + 1)}" for k in range(8)]
-    near = f"exp(-abs(x))*{_polynomial('square(x/2)', terms)} - sign(x)*i1e(x)"
+    near = f"exp(-abs(x))*{polynomial('square(x/2)', terms)} - sign(x)*i1e(x)"
     return f"where(abs(x) < 1/2, {near}, i0e(x) - i1e(x)*(sign(x) + 1/x))"
 
 

@@ -56,6 +56,7 @@ from opgen.ir.program import (
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
 from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign
+from opgen.lang.walk import statement_names
 from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
 
@@ -193,11 +194,13 @@ def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> li
 
 
 def _wanted(d: Declarations, name: str) -> Wanted:
-    """What `outputs` declares about a name."""
+    """What `outputs` declares about a name; one whose cotangent the spec reads is float."""
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
+    stated = name in d.outputs and any(f"grad_{name}" in statement_names(s) for s in d.backward)
+    kind = Kind.FLOAT if stated else None
     if declared is None:
-        return Wanted()
-    kind = None if declared.dtype is None else Kind(declared.dtype)
+        return Wanted(kind=kind)
+    kind = kind if declared.dtype is None else Kind(declared.dtype)
     shape = d.output_shapes.get(name)
     return Wanted(shape, declared.span, "its declared shape", kind)
 

@@ -16,6 +16,7 @@ from opgen.ir.scalar import Apply, Scalar, transform
 from opgen.opt.dce import dce
 from opgen.opt.patterns import functions_at_root, functions_in, rewrite
 from opgen.opt.recognise import recognise
+from opgen.opt.series import QUOTIENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class Rule:
     pattern: str
     result: str
     reason: str
+    shown: str = ""  # what a long result is called
+
+    @property
+    def text(self) -> str:
+        return f"{self.pattern} -> {self.shown or self.result}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class Rewrite:
 
 _OVERFLOW = "the exponential overflows for large arguments"
 _CANCEL = "the difference cancels"
+_SQUARES = "the squares overflow and underflow"
+_SINGULAR = "0/0 at 0"
 
 RULES = (
     Rule("log(1 + exp(x))", "softplus(x)", _OVERFLOW),
@@ -47,19 +55,30 @@ RULES = (
     Rule("log(exp(x) + exp(y))", "logaddexp(x, y)", _OVERFLOW),
     Rule("log(sigmoid(x))", "logsigmoid(x)", "the sigmoid underflows for very negative arguments"),
     Rule("log(cosh(x))", "x + softplus(-2*x) - log(2)", "cosh overflows for large arguments"),
+    Rule("log(expm1(x))", "x + log1mexp(x)", _OVERFLOW),
     Rule("log(1 + x)", "log1p(x)", "1 + x rounds a small x away"),
+    Rule("exp(x)/(1 + exp(x))**2", "sigmoid(x)*sigmoid(-x)", _OVERFLOW),
     Rule("exp(x)/(1 + exp(x))", "sigmoid(x)", _OVERFLOW),
     Rule("1/(1 + exp(-x))", "sigmoid(x)", _OVERFLOW),
     Rule("(exp(x) - exp(-x))/(exp(x) + exp(-x))", "tanh(x)", _OVERFLOW),
     Rule("sinh(x)/cosh(x)", "tanh(x)", _OVERFLOW),
     Rule("x*sigmoid(x)", "silu(x)", "one function instead of two"),
-    Rule("sin(x)/x", "sinc(x/pi)", "0/0 at 0"),
+    Rule("sin(x)/x", "sinc(x/pi)", _SINGULAR),
     Rule("exp(x) - 1", "expm1(x)", _CANCEL),
     Rule("1 - sigmoid(x)", "sigmoid(-x)", _CANCEL),
     Rule("1 - cos(x)", "2*square(sin(x/2))", _CANCEL),
     Rule("1 - erf(x)", "erfc(x)", _CANCEL),
     Rule("1 + erf(x)", "erfc(-x)", "the sum cancels for negative arguments"),
-    Rule("sqrt(1 + x) - 1", "x/(sqrt(1 + x) + 1)", _CANCEL),
+    Rule("2*sigmoid(x) - 1", "tanh(x/2)", _CANCEL),
+    Rule("1 - tanh(x)**2", "4*sigmoid(2*x)*sigmoid(-2*x)", _CANCEL),
+    # abs: the difference is none of the pattern's where it does not cancel
+    Rule("sqrt(1 + x) - 1", "where(x < 1, x/(sqrt(1 + x) + 1), abs(sqrt(1 + x)) - 1)", _CANCEL),
+    Rule("sqrt(x**2 + y**2)", "hypot(x, y)", _SQUARES),
+    Rule("sqrt(square(x) + square(y))", "hypot(x, y)", _SQUARES),
+    Rule("sqrt(x*x + y*y)", "hypot(x, y)", _SQUARES),
+    Rule("square(sin(x/2))/x**2", "square(sinc(x/(2*pi)))/4", _SINGULAR),
+    Rule("square(sin(x/2))/x", "sin(x/2)*sinc(x/(2*pi))/2", _SINGULAR),
+    *(Rule(pattern, result, _SINGULAR, "its series near 0") for pattern, result in QUOTIENTS),
     Rule("exp(logsigmoid(x))", "sigmoid(x)", "one function instead of two"),
 )
 
@@ -123,7 +142,7 @@ def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
             continue
         made = rewrite(c.pattern, c.result, e)
         if made is not None and made != e:
-            applied.append(Rewrite(target, f"{c.rule.pattern} -> {c.rule.result}", c.rule.reason))
+            applied.append(Rewrite(target, c.rule.text, c.rule.reason))
             return transform(made, lambda n: _at_root(n, target, applied) if isinstance(n, Apply) else n)
     return e
 

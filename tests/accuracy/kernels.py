@@ -17,8 +17,7 @@ import numpy as np
 import torch
 
 from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cpp_layout import table_lines
-from opgen.emit.templates import fill, root
+from opgen.emit.templates import root
 from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
 from opgen.ir.program import Program
@@ -27,7 +26,7 @@ from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
 from tests.accuracy.operators import Case
 from tests.emit.torch_exec import function
-from tests.native.cpu import Compiled
+from tests.native.cpu import Compiled, kernels_text
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Arrays = Mapping[str, Floats]
@@ -92,14 +91,8 @@ def _gradient(p: Program, found: Mapping[str, Any], name: str, size: int) -> Flo
 
 
 def _compiled(table: StepTable, folder: Path, isa: str) -> ctypes.CDLL:
-    text = fill(
-        "op_kernels.cpp.j2",
-        op="op",
-        kernels=tuple(k.lines for k in table.kernels),
-        steps=tuple(table_lines([k.name for k in table.kernels])),
-    )
     source = folder / "op_kernels.cpp"
-    source.write_text(text)
+    source.write_text(kernels_text(table))
     made, tools = folder / "op_kernels.o", toolchain()
     for line in (
         [*tools.kernels(source, [root() / "csrc"], made, isa), "-fvisibility=default"],

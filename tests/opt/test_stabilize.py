@@ -45,6 +45,12 @@ CASES = {
     "log(1 - exp(-x))": "log1mexp(x)",
     "(exp(x) - exp(-x))/(exp(x) + exp(-x))": "tanh(x)",
     "sin(x)/x": "sinc(x/pi)",
+    "sqrt(x**2 + (3*x)**2)": "hypot(x, 3*x)",
+    "exp(x)/(1 + exp(x))**2": "sigmoid(x)*sigmoid(-x)",
+    "2/(1 + exp(-2*x)) - 1": "tanh(2*x/2)",
+    "log(exp(x) - 1)": "x + log1mexp(x)",
+    "1 - tanh(x)**2": "4*sigmoid(2*x)*sigmoid(-2*x)",
+    "(1 - cos(x))/x**2": "0.5*square(sinc(x/(2*pi)))",
 }
 
 

@@ -49,9 +49,8 @@ def render(
     test = test_view(
         spec,
         operator,
-        [d.gradient for d in derived],
+        derived,
         forward_mode=s.complete("tangent"),
-        stated_twice=any(d.stated for d in derived),
         class_name=camel(s.name),
         module=module.name,
         module_call=module.example,

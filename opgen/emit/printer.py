@@ -67,6 +67,7 @@ class Dialect:
     constants: Mapping[str, str]
     spelling: Callable[[ScalarFunction, tuple[Text, ...]], str]
     as_float: Callable[[Text], Text]  # an int or a condition where a float is needed
+    as_int: Callable[[Text], Text]  # a literal or a condition where a function takes ints
     elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
@@ -124,7 +125,7 @@ class Printer:
         kind = result_kind(row, texts)
         if kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
-        elif kind is Kind.INT and all(t.kind is not Kind.FLOAT for t in texts):
+        elif len(texts) > 1:
             texts = tuple(self.dialect.as_int(t) for t in texts)
         number = all(t.number for t in texts)
         if not row.variadic or len(texts) <= len(row.args):
@@ -195,11 +196,10 @@ def _native_float(t: Text) -> Text:
 
 
 def _native_int(t: Text) -> Text:
-    """Functions of integers take one type."""
-    if t.text.lstrip("-").isdigit():
-        return Text(f"int64_t({t.text})", _ATOM, Kind.INT, number=t.number)
-    narrow = t.kind is Kind.BOOL or "?" in t.text
-    return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, t.number) if narrow else t
+    if t.kind is Kind.BOOL or (t.kind is Kind.INT and "?" in t.text):
+        return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, number=t.number)
+    literal = t.number and t.text.lstrip("-").isdigit()
+    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literal else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:
@@ -294,6 +294,7 @@ NATIVE = Dialect(
     },
     spelling=lambda row, _: row.cpp,
     as_float=_native_float,
+    as_int=_native_int,
     elsewhere=_native_elsewhere,
     unary=_UNARY,
     atom=_ATOM,

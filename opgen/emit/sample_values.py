@@ -6,10 +6,12 @@ a formula beside it; a gradient that the spec states need not be that of its for
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+from opgen.ir.interp import Array
 from opgen.ir.program import Program
-from opgen.ir.scalar import Param
+from opgen.ir.scalar import Apply, Param, Scalar
 from opgen.spec.formula import Formula
 from opgen.spec.model import OpSpec
 
@@ -28,3 +30,20 @@ def stand_in(p: Program) -> Program:
     """The program to find samples with: where a value is not known, another one takes its place."""
     functions = tuple(f if f.value is not None else replace(f, value=Param(f.params[0])) for f in p.functions)
     return replace(p, functions=functions, outputs=p.outputs if p.statements else ())
+
+
+def conjuncts(e: Scalar) -> tuple[Scalar, ...]:
+    return e.args if isinstance(e, Apply) and e.fn == "and" else (e,)
+
+
+def inside(low: float, high: float, width: float) -> tuple[float, float]:
+    """A bounded interval strictly inside a domain."""
+    if math.isfinite(width):
+        return low + 0.05 * width, high - 0.05 * width
+    if math.isfinite(low):
+        return low + 0.1, low + 3.0
+    return (high - 3.0, high - 0.1) if math.isfinite(high) else (-2.0, 2.0)
+
+
+def finite(a: Array) -> bool:
+    return all(math.isfinite(v) for v in a.data)

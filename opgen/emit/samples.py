@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from opgen.emit.sample_values import is_known, stand_in, states_gradients
+from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, Value, run
 from opgen.ir.interp_functions import SCALARS
@@ -30,7 +30,9 @@ from opgen.ir.program import (
     statement_reads,
     statement_scalars,
 )
-from opgen.ir.scalar import ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
+from opgen.opt.derive import Derived
+from opgen.spec.cases import Nested, StatedCase
 from opgen.spec.model import OpSpec
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
@@ -39,12 +41,13 @@ _SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
 _RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
 _NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most telling first
 _ATTEMPTS = 80
+_PLAIN = StatedCase()
 _MISFITS = (IndexError, ValueError, ZeroDivisionError, OverflowError)  # what sizes that do not fit lead to
 
 
 @dataclass(frozen=True, slots=True)
 class InputSample:
-    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence."""
+    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence; or stated values."""
 
     name: str
     shape: tuple[int | tuple[int, ...], ...]
@@ -52,11 +55,14 @@ class InputSample:
     low: float
     high: float
     salt: int
+    values: tuple[Value, ...] = ()
 
     def array(self) -> Array:
         sizes: list[int] = []
         for item in self.shape:
             sizes.extend(item if isinstance(item, tuple) else (item,))
+        if self.values:
+            return Array(tuple(sizes), list(self.values))
         points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
         span = self.high - self.low
         match self.kind:
@@ -73,7 +79,8 @@ class InputSample:
 class SampleCase:
     """One call: a sample per input of the operator (None: absent), the params to state, and the results.
 
-    `sizes` are those of all dims of the variant, derived ones included.
+    `sizes` are those of all dims of the variant, derived ones included. With `pinned`, inputs have values that the spec
+    chose, perhaps where finite differences do not apply.
     """
 
     name: str
@@ -83,24 +90,8 @@ class SampleCase:
     params: tuple[tuple[str, object], ...]
     expected: tuple[Array, ...]  # none where a function of another library takes part whose value is not known
     gradients: tuple[Array, ...]
-
-
-def sample_cases(spec: OpSpec, operator: Operator, backwards: Sequence[Program | None]) -> tuple[SampleCase, ...]:
-    """A case for every variant, one with params away from their defaults where there are any, and those of the spec.
-
-    A variant for which no sizes, params and values are found that go together has no case.
-    """
-    stated = states_gradients(spec)
-    gradients = tuple(backwards) if stated else (None,) * len(backwards)
-    cases = [
-        _Chooser(spec, operator, variant, backward).case(moved=False)
-        for variant, backward in zip(operator.variants, gradients, strict=True)
-    ]
-    if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
-        moved = _Chooser(spec, operator, operator.variants[0], gradients[0]).case(moved=True)
-        if moved is not None and all(_finite(a) for a in moved.expected):  # others say nothing
-            cases.append(moved)
-    return tuple(c for c in cases if c is not None)
+    second: tuple[Array, ...] = ()
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +104,23 @@ class _Attempt:
     high: float
 
 
-class _Chooser:
+class Chooser:
     """Chooses the samples of one variant."""
 
-    def __init__(self, spec: OpSpec, operator: Operator, variant: Variant, backward: Program | None) -> None:
-        self.spec, self.operator, self.variant, self.backward = spec, operator, variant, backward
-        self.program = stand_in(variant.program)
+    def __init__(
+        self, spec: OpSpec, operator: Operator, derived: Derived, *, stated: bool, case: StatedCase = _PLAIN
+    ) -> None:
+        self.spec, self.operator, self.variant, self.derived = spec, operator, derived.variant, derived
+        self.stated, self.pinned = case, bool(case.inputs)
+        self.known = stated or self.pinned  # gradients are written down
+        self.program = stand_in(derived.variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
-        self.batch = (2,) if named else (2, 3)
+        self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
 
     def _dim_sizes(self, wanted: tuple[int, ...]) -> dict[str, int]:
-        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()}
+        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()} | dict(self.stated.sizes)
         derived = {d.name for d in self.program.dims if d.value is not None}
         sizes = itertools.cycle(wanted)
         for t in self.operator.inputs:
@@ -134,15 +129,15 @@ class _Chooser:
                     chosen[s.name] = next(sizes)
         return chosen
 
-    def case(self, *, moved: bool) -> SampleCase | None:
+    def case(self, *, moved: bool = False, name: str = "") -> SampleCase | None:
         """The first attempt whose results are finite, else the first that has results."""
         fallback = None
         for attempt in itertools.islice(self._attempts(moved=moved), _ATTEMPTS):
             try:
-                found = self._case(attempt, moved=moved)
+                found = self._case(attempt, moved=moved, name=name)
             except _MISFITS:
                 continue
-            if all(_finite(a) for a in found.expected):
+            if self.pinned or all(map(finite, found.expected)):
                 return found
             fallback = fallback or found
         return fallback
@@ -158,24 +153,30 @@ class _Chooser:
                 for low, high in _RANGES:
                     yield _Attempt(sizes, numbers, low, high)
 
-    def _case(self, attempt: _Attempt, *, moved: bool) -> SampleCase:
+    def _case(self, attempt: _Attempt, *, moved: bool, name: str) -> SampleCase:
         self.sizes, self.numbers = self._dim_sizes(attempt.sizes), attempt.numbers
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
-        self._make_room(values)
+        if not self.pinned:
+            self._make_room(values)
         inputs = self._inputs(values, attempt.low, attempt.high)
         arrays = {s.name: s.array() for s in inputs.values() if s is not None}
-        results = run(self.program, arrays, values)
+        # at a pinned value, only the stable form of the formula may be exact
+        results = run(self.derived.forward if self.pinned else self.program, arrays, values)
         expected: tuple[Array, ...] = ()
         gradients: tuple[Array, ...] = ()
+        second: tuple[Array, ...] = ()
         if is_known(self.variant.program):
             expected = tuple(results[o.name] for o in self.program.outputs)
-            gradients = self._gradients(arrays, values, expected)
-        name = ", ".join([_condition(c) for c in self.variant.conditions] + (["other params"] if moved else []))
+            gradients = self._gradients(self.derived.gradient, arrays, values, expected) if self.known else ()
+            second = self._gradients(self.derived.second, arrays, values, expected) if self.pinned else ()
+        labels = [name, *map(_condition, self.variant.conditions), "other params" if moved else ""]
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
-        return SampleCase(name or "plain", self.variant, sizes, tuple(inputs.items()), stated, expected, gradients)
+        label = ", ".join(filter(None, labels)) or "plain"
+        given = tuple(inputs.items())
+        return SampleCase(label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned)
 
     def _make_room(self, values: Mapping[str, object]) -> None:
         """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""
@@ -216,7 +217,7 @@ class _Chooser:
                 case None:
                     if a.required or (moved and not a.choices and a.type != "bool" and not a.null):
                         chosen[a.name] = self._sampled(a)
-        return chosen
+        return chosen | {n: v for n, v in self.stated.params if v is not None}
 
     def _sampled(self, a: Argument) -> object:
         domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
@@ -267,6 +268,9 @@ class _Chooser:
         shape: list[int | tuple[int, ...]] = []
         for s in t.shape:
             shape.append(self.batch if isinstance(s, Batch) else int(self._number(s, values)))
+        pinned = dict(self.stated.inputs).get(t.name)
+        if pinned is not None:
+            return _pinned(t, pinned)
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
         lowest, highest = self._bounds(t.name, domain)
         if t.kind is Kind.INT:
@@ -274,7 +278,7 @@ class _Chooser:
             highest = self._index_range(t.name, values) if highest == math.inf else highest
         elif domain:
             width = highest - lowest
-            lowest, highest = _inside(lowest, highest, width)
+            lowest, highest = inside(lowest, highest, width)
         else:
             lowest, highest = low, high
         return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt)
@@ -295,26 +299,34 @@ class _Chooser:
         return min(sizes[1:], default=sizes[0])
 
     def _gradients(
-        self, arrays: Mapping[str, Array], values: Mapping[str, object], expected: tuple[Array, ...]
+        self,
+        derivative: Program | None,
+        arrays: Mapping[str, Array],
+        values: Mapping[str, object],
+        expected: tuple[Array, ...],
     ) -> tuple[Array, ...]:
-        """What the stated gradients give for the cotangents that the tests use."""
-        if self.backward is None:
+        """What a derived program gives for the cotangents that the tests use, for every input that has a gradient."""
+        if derivative is None:
             return ()
         given = dict(arrays)
         results = dict(zip((o.name for o in self.program.outputs), expected, strict=True))
-        for t in self.backward.inputs:
+        for t in derivative.inputs:
             if t.name not in given:
-                shape = results[t.of].shape
-                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11).array()
-        found = run(self.backward, {t.name: given[t.name] for t in self.backward.inputs}, values)
-        return tuple(found[o.name] for o in self.backward.outputs)
+                first = t.of in results
+                shape = results[t.of].shape if first else arrays[t.of.removeprefix("grad_")].shape
+                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11 if first else 13).array()
+        found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
+        of_input = {o.of: found[o.name] for o in derivative.outputs}
+        wanted = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+        zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
+        return tuple(of_input.get(n, zeros[n]) for n in wanted)
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
         if not domain:
             return -math.inf, math.inf
         low, high = -math.inf, math.inf
-        for part in _conjuncts(self._domain(name, domain)):
+        for part in conjuncts(self._domain(name, domain)):
             match part:
                 case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
                     low = max(low, self._number(a, {}))
@@ -344,6 +356,16 @@ class _Chooser:
         raise ValueError(f"no number for {e}")
 
 
+def _pinned(t: Tensor, found: Nested) -> InputSample:
+    """Values that a case states, with their batch dims in a tuple of their own."""
+    shape: list[int | tuple[int, ...]] = list(found.shape)
+    if BATCH in t.shape:
+        at = t.shape.index(BATCH)
+        end = len(found.shape) - (len(t.shape) - 1 - at)
+        shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
+    return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
+
+
 def default_value(a: Argument) -> object:
     """A param's default as a Python value; None where it has none."""
     match a.default:
@@ -362,23 +384,6 @@ def default_value(a: Argument) -> object:
 def _steady(e: Scalar) -> bool:
     """Whether an expression is made of params, dims and literals."""
     return not any(isinstance(n, Index | Read) for n in walk(e))
-
-
-def _conjuncts(e: Scalar) -> tuple[Scalar, ...]:
-    return e.args if isinstance(e, Apply) and e.fn == "and" else (e,)
-
-
-def _inside(low: float, high: float, width: float) -> tuple[float, float]:
-    """A bounded interval strictly inside a domain."""
-    if math.isfinite(width):
-        return low + 0.05 * width, high - 0.05 * width
-    if math.isfinite(low):
-        return low + 0.1, low + 3.0
-    return (high - 3.0, high - 0.1) if math.isfinite(high) else (-2.0, 2.0)
-
-
-def _finite(a: Array) -> bool:
-    return all(math.isfinite(v) for v in a.data)
 
 
 def _condition(c: Given | Chosen) -> str:

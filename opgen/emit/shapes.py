@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from opgen.emit.layout import quoted
+from opgen.emit.layout import bracketed, quoted
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
@@ -186,12 +186,20 @@ def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> 
     if len(batched) < 2:
         return []
     always = [f"{t.name}={batch_of(t.name, t.shape)}" for t in batched if t.name not in optional]
-    lines = [f"batch_shape({', '.join((quoted(op), *always))})"] if len(always) > 1 else []
+    lines = _checked_batch([quoted(op), *always], 4) if len(always) > 1 else []
     for t in batched:
         if t.name in optional:
-            call = f"batch_shape({', '.join((quoted(op), *always, f'{t.name}={batch_of(t.name, t.shape)}'))})"
-            lines += [f"if {t.name} is not None:", f"    {call}"]
+            call = _checked_batch([quoted(op), *always, f"{t.name}={batch_of(t.name, t.shape)}"], 8)
+            lines += [f"if {t.name} is not None:", *(f"    {line}" for line in call)]
     return lines
+
+
+def _checked_batch(arguments: Sequence[str], indent: int) -> list[str]:
+    """The lines of a call in a block that is indented so far."""
+    return [
+        line if k == 0 else line[indent:]
+        for k, line in enumerate(bracketed("batch_shape(", arguments, ")", indent).split("\n"))
+    ]
 
 
 def dims_in(e: Scalar) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The generated test file as finished text: cases with their samples, params and expected values.
 
-In: a spec, its resolved operator, and per variant the unsaved gradient program (None: nothing is differentiable) and
-whether it has a forward mode. Out: a `TestView` for `templates/test_op.py.j2`.
+In: a spec, its resolved operator, the derived programs of each variant, and whether it has a forward mode. Out: a
+`TestView` for `templates/test_op.py.j2`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.layout import bracketed
+from opgen.emit.sample_cases import holds_constant, sample_cases
 from opgen.emit.sample_values import is_known, states_gradients
-from opgen.emit.samples import InputSample, SampleCase, sample_cases
+from opgen.emit.samples import InputSample, SampleCase
 from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
-from opgen.ir.program import Kind, Operator, Program
+from opgen.ir.program import Kind, Operator
+from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
 
 WIDTH = 120
 _ARGUMENT_INDENT = 12
+_INPUT_INDENT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +54,20 @@ class TestView:
 def test_view(
     spec: OpSpec,
     operator: Operator,
-    backwards: Sequence[Program | None],
+    derived: Sequence[Derived],
     *,
     forward_mode: bool,
-    stated_twice: bool,
     class_name: str,
     module: str | None,
     module_call: str,
 ) -> TestView:
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
-    cases = tuple(_case(c) for c in sample_cases(spec, operator, backwards))
+    cases = tuple(_case(c) for c in sample_cases(spec, operator, derived))
     text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
     helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
-    attributes = _attributes(spec, operator, forward_mode, stated_twice, module_call)
+    attributes = _attributes(spec, operator, derived, forward_mode, module_call)
     names += ["function"] if any("function." in line for line in attributes) else []
     return TestView(
         op=operator.name,
@@ -95,7 +98,11 @@ def _words(text: str) -> list[str]:
 
 
 def _attributes(
-    spec: OpSpec, operator: Operator, forward_mode: bool, stated_twice: bool, module_call: str
+    spec: OpSpec,
+    operator: Operator,
+    derived: Sequence[Derived],
+    forward_mode: bool,
+    module_call: str,
 ) -> tuple[str, ...]:
     gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
     refused = operator.elsewhere is not None and operator.elsewhere.backward is None
@@ -107,9 +114,10 @@ def _attributes(
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
     if spec.reference:
         lines += [f"reference = {quoted(str(spec.reference))}"]
-    if states_gradients(spec):
+    constant = holds_constant(derived)
+    if states_gradients(spec) or constant:
         lines += ["stated_gradient = True"]
-    if stated_twice:
+    if constant or any(d.stated for d in derived):
         lines += ["stated_twice = True"]
     if not all(is_known(v.program) for v in operator.variants):
         lines += [f"formula = staticmethod(function.{operator.name}_forward)"]
@@ -119,7 +127,8 @@ def _attributes(
     if any(f.spelling(*BACK_ENDS) is None for f in found):
         lines += ["native_only = True"]
     if spec.tests.tolerances:
-        lines += [f"tolerances = {{{', '.join(f'{quoted(d)}: {t!r}' for d, t in spec.tests.tolerances.items())}}}"]
+        pairs = [f"({quoted(dtype)}, {value!r})" for dtype, value in spec.tests.tolerances.items()]
+        lines += [f"tolerances = {_tuple(pairs)}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if spec.once_differentiable:
@@ -144,24 +153,30 @@ def _tuple(items: list[str]) -> str:
 def _case(c: SampleCase) -> CaseView:
     return CaseView(
         name=quoted(c.name),
-        inputs=tuple(f"{quoted(n)}: {'None' if s is None else _sample(s)}," for n, s in c.inputs),
+        inputs=tuple(f"{quoted(n)}: None," if s is None else _sample(quoted(n), s) for n, s in c.inputs),
         params=tuple(f"{quoted(n)}: {literal(v)}," for n, v in c.params),
         results=tuple(
-            _results(name, arrays) for name, arrays in (("expected", c.expected), ("gradients", c.gradients)) if arrays
-        ),
+            _results(name, arrays)
+            for name, arrays in (("expected", c.expected), ("gradients", c.gradients), ("second", c.second))
+            if arrays
+        )
+        + (("pinned=True,",) if c.pinned else ()),
     )
 
 
-def _sample(s: InputSample) -> str:
+def _sample(name: str, s: InputSample) -> str:
     parts = [_size(item) for item in s.shape]
-    if s.kind is Kind.INT:
+    if s.values:
+        parts.append(bracketed("values=(", [_number(v) for v in s.values], ",)" if len(s.values) == 1 else ")", 20))
+    elif s.kind is Kind.INT:
         parts += ([f"low={int(s.low)}"] if s.low else []) + [f"high={int(s.high)}"]
-    if s.kind is Kind.FLOAT and (s.low, s.high) != (-2.0, 2.0):
+    elif s.kind is Kind.FLOAT and (s.low, s.high) != (-2.0, 2.0):
         parts += [f"low={s.low!r}", f"high={s.high!r}"]
-    if s.salt:
+    if s.salt and not s.values:
         parts.append(f"salt={s.salt}")
-    name = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools"}[s.kind]
-    return f"{name}({', '.join(parts)})"
+    maker = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools"}[s.kind]
+    text = bracketed(f"{name}: {maker}(", parts, "),", _INPUT_INDENT)
+    return text.replace("\n" + " " * _INPUT_INDENT, "\n")
 
 
 def _size(item: int | tuple[int, ...]) -> str:
@@ -203,7 +218,7 @@ def _number(v: Value) -> str:
     """Ten significant digits: more than any test compares, fewer than two math libraries could disagree on."""
     if isinstance(v, bool | int):
         return str(v)
-    return str(float(f"{v:.10g}"))
+    return str(float(f"{v:.10g}")).replace("e+", "e")
 
 
 __all__ = ["CaseView", "TestView", "literal", "quoted", "test_view"]

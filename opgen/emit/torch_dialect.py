@@ -78,6 +78,7 @@ def dialect(casts: Casts) -> Dialect:
         constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
         spelling=spelling,
         as_float=as_float,
+        as_int=lambda t: t,
         elsewhere=lambda name, texts: _elsewhere(name, _promoted(texts, Kind.FLOAT, as_float, mixes=False)),
         unary=UNARY,
         atom=ATOM,

@@ -191,8 +191,7 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
         value = _named(scope, value, o)
     like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
     if like is not None:
-        if moved_out(o.shape):
-            scope.tensor(like)  # batch dims of both in front
+        scope.arrange(like)  # in this variant as in those that read it earlier
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))

@@ -89,6 +89,9 @@ def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     add = _rows if plan.rows else _elements
     text = add(scope, lambda space: _element(scope, body, space, s.kind), plan, base)
     value = Value(text, order)
+    if base_name and len(plan.computed) > 1:
+        scope.assign(base_name, text.text)
+        value = replace(value, text=replace(text, text=base_name, level=ATOM))
     if len(plan.computed) > 1:
         sizes = ", ".join(scope.number(_extent(s, i)).text for i in plan.computed)
         value = value.method(f"unflatten({0 if plan.rows else -1}, ({sizes}))")

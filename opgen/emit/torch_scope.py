@@ -141,10 +141,14 @@ class Scope:
     def tensor(self, name: str) -> Stored:
         """A tensor about to be read: an argument is brought to batch-first layout the first time."""
         self.read[name] = None
+        self.arrange(name)
+        return self.stored[name]
+
+    def arrange(self, name: str) -> None:
+        """Bring an argument to layout, if that is still to be done."""
         t = self.pending.pop(name, None)
         if t is not None and moved_in(t.shape):
             self.assign(name, f"{name}.{moved_in(t.shape)}", size=True)
-        return self.stored[name]
 
     # --- dtype ---------------------------------------------------------------------------------------------------
 

@@ -103,8 +103,9 @@ class Surface:
         return f"globals()[{quoted(function)}]" if function in arguments else function
 
     def complete(self, which: str) -> bool:
-        """Does every variant have this program?"""
-        return len(self.programs(which)) == len(self.derived)
+        """Does every variant that has a gradient have this program?"""
+        smooth = [d for d in self.derived if d.backward is not None]
+        return bool(smooth) and all(getattr(d, which) is not None for d in smooth)
 
 
 def result_names(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:

@@ -204,7 +204,12 @@ class _Setup:
         assert f is not None
         nothing = ", ".join(["None"] * (len(s.inputs) + len(s.params)))
         grads = [f"grad_{n}" for n in s.active]
-        out = [f"if {' and '.join(f'{g} is None' for g in grads)}:", f"    return {nothing}"]
+        missing = " and ".join(f"{g} is None" for g in grads)
+        if any(d.backward is None for d in s.derived):  # then an input without gradient may be what requires one
+            needed = [f"ctx.needs_input_grad[{s.inputs.index(n)}]" for n in s.wrt]
+            missing = f"({missing})" if len(grads) > 1 else missing
+            missing += f" or not ({' or '.join(needed)})" if len(needed) > 1 else f" or not {needed[0]}"
+        out = [f"if {missing}:", f"    return {nothing}"]
         if len(grads) > 1:
             out.append(f"{', '.join(grads)} = filled(({', '.join(grads)}), ctx.shapes)")
         taken = {*f.arguments, *(self.forward.arguments if self.recomputed() else ())}

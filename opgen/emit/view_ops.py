@@ -5,8 +5,9 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
 from opgen.emit.shapes import Sizes
@@ -65,7 +66,7 @@ class OpsView:
 def ops_view(s: Surface) -> OpsView:
     """Everything that `ops.py` says."""
     second, tangent = second_order(s)
-    extra = tuple(f for f in (second, tangent) if f is not None)
+    extra = tuple(_beside(s.name, f) for f in (second, tangent) if f is not None)
     saved = saved_names(s)
     typed = _typed(s)
     check = check_body(s)
@@ -114,6 +115,15 @@ def second_order(s: Surface) -> tuple[FormulaView | None, FormulaView | None]:
         return None, None
     second = formula_view(s, "second", "The gradient of the gradient.")
     return second, formula_view(s, "backward_tangent", "The directional derivative of the gradient.")
+
+
+def _beside(name: str, f: FormulaView) -> FormulaView:
+    """A formula next to the function of this name: a helper that is called the same goes by another name."""
+    if name not in f.helpers:
+        return f
+    own = f"{name}_helper"
+    lines = tuple(re.sub(rf"(?<![\w.]){name}\(", f"{own}(", line) for line in f.lines)
+    return replace(f, lines=lines, helpers=tuple(f"{h} as {own}" if h == name else h for h in f.helpers))
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:

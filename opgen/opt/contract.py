@@ -1,27 +1,40 @@
-"""Sums in contraction form: a product of plain accesses, with what is pointwise in statements of its own.
+"""Sums in contraction form: a product of two plain accesses, with what is pointwise in statements of its own.
 
 A sum of products whose factors span different loops is a matrix product in disguise, and only then is it handed to one.
 So factors that no summed index touches come out of the sum, factors over the same loops are multiplied beforehand, and
-a sum of such products is split. Sums over a single full-size body are left alone: they are ordinary reductions.
+a sum of such products is split. Of several factors the cheapest pairs are contracted first (`order`). Sums over a
+single full-size body are left alone: they are ordinary reductions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.structure import Builder, Names, count, loops_of
 from opgen.ir.program import Compute, Loop, Program, Statement, names
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
+from opgen.opt.order import Factor, Note, Sizes, pairwise
 
 
-def contract(p: Program, keep: Collection[str] = ()) -> Program:
-    """Bring every sum into contraction form. Plain reductions of statements in `keep` stay as they were written."""
-    builder = Builder(Names(names(p)))
+def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = lambda _: None) -> Program:
+    """Bring every sum into contraction form. Plain reductions of statements in `keep` stay as they were written.
+
+    `sizes` are what dims are taken to be where they decide an order; `note` is told of every order and its reason.
+    """
+    builder = _Contracting(Names(names(p)), sizes, note)
     for s in p.statements:
         _step(builder, s, s.target not in keep)
     return replace(p, statements=tuple(builder.statements))
+
+
+class _Contracting(Builder):
+    """Statements under construction, and what orders are chosen by."""
+
+    def __init__(self, taken: Names, sizes: Sizes, note: Note) -> None:
+        super().__init__(taken)
+        self.sizes, self.note = sizes, note
 
 
 def is_contraction(s: Statement) -> bool:
@@ -63,8 +76,12 @@ class _Term:
         spanned = dict.fromkeys(a for loops in self.groups for a in loops)
         return len(self.groups) > 1 and all(len(loops) < len(spanned) for loops in self.groups)
 
+    def is_pair(self, over: Collection[Loop]) -> bool:
+        """Two factors that share what is summed."""
+        return len(self.groups) == 2 and all(a in loops for loops in self.groups for a in over)
 
-def _step(b: Builder, s: Statement, free: bool) -> None:
+
+def _step(b: _Contracting, s: Statement, free: bool) -> None:
     if not isinstance(s, Compute) or s.op not in ("sum", "mean"):
         b.statements.append(s)
         return
@@ -77,8 +94,12 @@ def _step(b: Builder, s: Statement, free: bool) -> None:
             return
         parts = [_reduced(b, s, terms[0])]
     else:
-        if plain and all(len(g) == 1 and is_plain(g[0]) for g in terms[0].groups.values()):
+        if plain and terms[0].is_pair(s.over) and all(len(g) == 1 and is_plain(g[0]) for g in terms[0].groups.values()):
             b.statements.append(s)
+            return
+        if plain and _axes(s, terms[0]) == s.axes:
+            body, over = _contracted(b, s, terms[0], s.over)
+            b.statements.append(replace(s, body=body, op="sum" if over else None, over=over))
             return
         parts = [_reduced(b, s, t) for t in terms if t.is_contraction]
         rest = [t for t in terms if not t.is_contraction]
@@ -118,26 +139,38 @@ def _term(e: Scalar, s: Compute) -> _Term:
     return _Term(product(quotient(coefficient, [], []), *outer), inner, groups, missing)
 
 
-def _reduced(b: Builder, s: Compute, t: _Term) -> Scalar:
+def _reduced(b: _Contracting, s: Compute, t: _Term) -> Scalar:
     """The value of one term, its sum a statement of its own."""
     over = tuple(a for a in s.over if a not in t.missing)
-    axes = tuple(a for a in s.axes if any(a in loops for loops in t.groups))
+    axes = _axes(s, t)
     outer = t.outer
     op = s.op
     if t.is_contraction or op == "sum":
         outer = product(outer, count(t.missing)) if op == "sum" else product(outer, div(ONE, count(over)))
         op = "sum"
-    body = product(*_operands(b, s, t)) if t.is_contraction else product(*t.inner)
-    if outer == ONE and axes == s.axes:
-        return b.emit(f"{s.target}_sum", axes, body, op, over)
-    return product(b.emit(f"{s.target}_sum", axes, body, op, over), outer)
+    if not t.is_contraction:
+        return product(b.emit(f"{s.target}_sum", axes, product(*t.inner), op, over), outer)
+    body, over = _contracted(b, s, t, over)
+    return product(b.emit(f"{s.target}_sum", axes, body, op, over) if over else body, outer)
 
 
-def _operands(b: Builder, s: Compute, t: _Term) -> Sequence[Scalar]:
-    operands: list[Scalar] = []
+def _axes(s: Compute, t: _Term) -> tuple[Loop, ...]:
+    """The axes that the sum of a term has itself."""
+    return tuple(a for a in s.axes if any(a in loops for loops in t.groups))
+
+
+def _contracted(b: _Contracting, s: Compute, t: _Term, over: tuple[Loop, ...]) -> tuple[Scalar, tuple[Loop, ...]]:
+    """A term as two factors, and the loops that their product is summed over."""
+    factors, over = pairwise(b, s.target, _factors(b, s, t), s.loops, over, b.sizes, b.note)
+    return product(*(f.access for f in factors)), over
+
+
+def _factors(b: Builder, s: Compute, t: _Term) -> list[Factor]:
+    """A plain access for every group."""
+    found: list[Factor] = []
     for loops, factors in t.groups.items():
-        if len(factors) == 1 and is_plain(factors[0]):
-            operands.append(factors[0])
+        if len(factors) == 1 and isinstance(factors[0], Read) and is_plain(factors[0]):
+            found.append(Factor(loops, factors[0]))
         else:
-            operands.append(b.emit(f"{s.target}_factor", loops, product(*factors)))
-    return operands
+            found.append(Factor(loops, b.emit(f"{s.target}_factor", loops, product(*factors))))
+    return found

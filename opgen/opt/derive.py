@@ -19,6 +19,7 @@ from opgen.opt.contract import contract
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
+from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
 from opgen.opt.save import save
 from opgen.opt.simplify import fold, tidy
@@ -75,11 +76,14 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
     applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
         primal, applied = stabilize(primal)
-    primal = run_passes(primal, passes(primal, exact=flags.exact))
+    orders: dict[Rewrite, None] = {}
+    note = orders.setdefault
+    primal = run_passes(primal, passes(primal, exact=flags.exact, note=note))
     optimise = passes(primal, exact=flags.exact)
     if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
-        return Derived(v, inline_functions(primal), inline_functions(primal), (), None, None, None, None, None, applied)
-    gradient = run_passes(adjoint(primal), optimise)
+        shown = (*applied, *orders)
+        return Derived(v, inline_functions(primal), inline_functions(primal), (), None, None, None, None, None, shown)
+    gradient = run_passes(adjoint(primal), passes(primal, exact=flags.exact, note=note))
     kept = save(inline_functions(primal), inline_functions(gradient), flags.save)
     second = backward_tangent = None
     if not flags.once_differentiable:
@@ -95,7 +99,7 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
         _tangent(primal, optimise),
         second,
         backward_tangent,
-        applied,
+        (*applied, *orders),
         stated_in(gradient, v.program),
     )
 
@@ -119,11 +123,12 @@ def finished(p: Program) -> Program:
     return dce(cse(inline_functions(p)))
 
 
-def passes(primal: Program, *, exact: bool = False) -> tuple[tuple[str, Pass], ...]:
+def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None) -> tuple[tuple[str, Pass], ...]:
     """The passes over a program that is, or is derived from, `primal`, in order, each with its name.
 
     Statements of the primal program keep their names and, contractions apart, their form.
     """
+    sizes = typical_sizes(primal)
     keep = tuple(s.target for s in definitions(primal))
     rewriting: tuple[tuple[str, Pass], ...] = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
@@ -131,7 +136,7 @@ def passes(primal: Program, *, exact: bool = False) -> tuple[tuple[str, Pass], .
         *rewriting,
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
-        ("contract", lambda p: contract(p, keep)),
+        ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
         ("share again", cse),
         ("drop", dce),

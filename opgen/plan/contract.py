@@ -87,7 +87,7 @@ def split(s: Compute, names: Names, shapes: Mapping[str, Shape]) -> Contraction 
     if s.op != "sum" or s.kind is not Kind.FLOAT:
         return None
     groups, constant = _groups(_factors(s.body), s.loops)
-    if len(groups) < 2:
+    if len(groups) < 2 or any(sum(a in g.loops for g in groups) == 1 for a in s.over):
         return None
     build = _Split(s, names, shapes)
     if not build.reduce(groups):

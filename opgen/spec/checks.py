@@ -7,6 +7,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.spec.cases import stated_case
 from opgen.spec.elsewhere import HEADER, NATIVE, Callee
 from opgen.spec.formula import Formula, Word
 from opgen.spec.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
@@ -31,8 +32,9 @@ def check(spec: OpSpec, bag: Bag) -> None:
         _refers(dim, sizes, "dim of an input", bag)
     for case in spec.tests.cases:
         known = (*names, *(param.name for param in spec.params), *sizes)
-        for name in case:
-            _refers(name, known, "dim, param or input", bag)
+        known_names = [_refers(name, known, "dim, param or input", bag) for name in case]
+        if all(known_names):
+            stated_case(spec, case, bag)
 
 
 def _distinct(spec: OpSpec, bag: Bag) -> None:

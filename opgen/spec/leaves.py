@@ -198,4 +198,4 @@ def plain(node: object) -> Value | list[Any] | dict[str, Any]:
 def case(node: object) -> Any:
     if not isinstance(node, Mapping):
         raise expected("a mapping of names to values", node)
-    return plain(node)
+    return {Word(key.text, key.span): plain(value) for key, value in node.entries}

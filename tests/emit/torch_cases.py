@@ -67,6 +67,7 @@ def to_tensor(a: interp.Array, kind: Kind) -> torch.Tensor:
 def params_of(v: Variant, operator: Operator, given: Mapping[str, Any]) -> Arguments:
     out: Arguments = {}
     chosen = {c.name: c.value for c in v.conditions if isinstance(c, Chosen)}
+    chosen |= {c.name: None for c in v.conditions if isinstance(c, Given) and not c.present}
     for a in operator.params:
         if a.name in chosen:
             out[a.name] = chosen[a.name]
@@ -102,11 +103,11 @@ def compare(
     call = function(f)
     for (variant, p), given, chosen in zip(programs, arguments, params, strict=True):
         arrays = {t.name: to_array(given[t.name]) for t in p.inputs}
-        expected = interp.run(p, arrays, chosen)
+        expected = interp.run(p, arrays, {k: x for k, x in chosen.items() if x is not None})
         every: Arguments = {**dict.fromkeys(f.arguments), **{n: given.get(n) for n in f.tensors}, **chosen}
         for c in variant.conditions:
             if isinstance(c, Given) and c.name in every:
-                every[c.name] = given.get(c.name) if c.present else None
+                every[c.name] = given.get(c.name, chosen.get(c.name)) if c.present else None
         if f.mask:
             absent = [c.name for c in variant.conditions if isinstance(c, Given) and not c.present]
             every[f.mask_name] = tuple(name not in absent for name in f.mask)

@@ -38,11 +38,9 @@ def planned(program: Program) -> KernelPlan:
     return replace(made, steps=tuple(contraction(made, s) if isinstance(s, Contract) else s for s in made.steps))
 
 
-def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
-    """One library of the kernels of several plans, and the numbers of their steps."""
-    table = StepTable("op")
-    numbers = tuple(table.add(plan, name) for name, plan in plans)
-    text = fill(
+def kernels_text(table: StepTable) -> str:
+    """The file of the kernels of a table, for an operator called `op`."""
+    return fill(
         "op_kernels.cpp.j2",
         op="op",
         includes=(),
@@ -50,8 +48,14 @@ def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tupl
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels])) or ("nullptr,",),
     )
+
+
+def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
+    """One library of the kernels of several plans, and the numbers of their steps."""
+    table = StepTable("op")
+    numbers = tuple(table.add(plan, name) for name, plan in plans)
     source = folder / "op_kernels.cpp"
-    source.write_text(text)
+    source.write_text(kernels_text(table))
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None

@@ -98,4 +98,11 @@ ROWS = (
         "size: {type: int, default: 0.5}",
         "size: {type: int, default: 2}",
     ),
+    Code(
+        "OPG120",
+        "Test case that does not fit",
+        "The value is not of the dtype, shape, type or choices of what it is given to, or two sizes contradict.",
+        "tests: {cases: [{x: [[1, 2], [3]]}]}",
+        "tests: {cases: [{x: [[1, 2], [3, 4]]}]}",
+    ),
 )

@@ -71,7 +71,6 @@ class Dialect:
     elsewhere: Callable[[str, tuple[Text, ...]], Text]  # a call of a function that another library computes
     unary: int  # precedence of a sign
     atom: int
-    as_int: Callable[[Text], Text] = lambda t: t  # a literal or a condition among integers
 
 
 def _no_cast(text: Text, like: str) -> Text:
@@ -298,5 +297,4 @@ NATIVE = Dialect(
     elsewhere=_native_elsewhere,
     unary=_UNARY,
     atom=_ATOM,
-    as_int=_native_int,
 )

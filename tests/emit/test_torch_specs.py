@@ -11,7 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opgen.diagnostics.model import Bag, Source  # noqa: E402
-from opgen.emit.samples import SampleCase, sample_cases  # noqa: E402
+from opgen.emit.sample_cases import sample_cases  # noqa: E402
+from opgen.emit.samples import SampleCase  # noqa: E402
 from opgen.ir import interp  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
 from opgen.ir.program import Condition, Operator, Program, Role, Variant  # noqa: E402
@@ -33,14 +34,15 @@ def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    remember(spec, operator)
-    return operator, derive(operator)
+    return operator, remember(spec, operator)
 
 
-def remember(spec: OpSpec, operator: Operator) -> None:
-    """Note the case of every variant."""
-    for case in sample_cases(spec, operator, [None] * len(operator.variants)):
+def remember(spec: OpSpec, operator: Operator) -> tuple[Derived, ...]:
+    """Derive everything, and note the case of every variant."""
+    every = derive(operator)
+    for case in sample_cases(spec, operator, every):
         CASES.setdefault((operator.name, case.variant.conditions), case)
+    return every
 
 
 def case_of(operator: Operator, v: Variant) -> SampleCase:

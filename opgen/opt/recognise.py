@@ -7,13 +7,14 @@ one new statement beside it; what it no longer needs is dropped later.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.contribution import rename
-from opgen.diff.structure import Builder, Names, extent, loops_of, positions
+from opgen.diff.structure import Builder, Names, count, extent, loops_of, positions
 from opgen.ir.program import Axis, Compute, Loop, Program, Statement, definitions, names
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import TWO, Apply, Batch, Index, Read, Scalar, transform
+from opgen.ir.scalar import TWO, Apply, Batch, Index, Lit, Read, Scalar, call, sub, transform
 from opgen.opt.patterns import terms_of
 
 Log = list[tuple[str, str, str]]
@@ -55,6 +56,8 @@ class _Walk:
                 return self.log_of(s, e, r)
             case Apply("sqrt", (Read() as r,)):
                 return self.root_of(s, e, r)
+            case Apply("pow", (Read() as r, Lit(value))) if value == Fraction(1, 2):
+                return self.root_of(s, e, r)
             case Apply("exp", (Read() as r,)):
                 return self.other(s, e, r, "log_softmax", "softmax", "exp of log_softmax")
             case Apply("div") | Apply("mul"):
@@ -74,12 +77,13 @@ class _Walk:
 
     def log_of(self, s: Compute, e: Scalar, r: Read) -> Scalar:
         source = self.made.get(r.tensor)
-        if source is not None and source.op == "sum":
+        if source is not None and source.op in ("sum", "mean"):
             inner = self.exponent(source.body)
             if inner is not None:
-                self.note(s, "log(sum(exp(x))) -> logsumexp(x)", "the exponentials overflow")
-                name = self.beside(f"lse_{r.tensor}", source, inner, "logsumexp", source.over)
-                return replace(r, tensor=name)
+                shift = "" if source.op == "sum" else " - log(n)"
+                self.note(s, f"log({source.op}(exp(x))) -> logsumexp(x){shift}", "the exponentials overflow")
+                made = replace(r, tensor=self.beside(f"lse_{r.tensor}", source, inner, "logsumexp", source.over))
+                return sub(made, call("log", count(source.over))) if shift else made
         return self.other(s, e, r, "softmax", "log_softmax", "log of softmax")
 
     def other(self, s: Compute, e: Scalar, r: Read, op: str, wanted: str, name: str) -> Scalar:

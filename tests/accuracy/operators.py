@@ -5,7 +5,7 @@ Each is a spec, so that what is measured has come the way of a user's formula: l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,7 +18,7 @@ import torch
 from opgen import pipeline
 from opgen.diagnostics.model import Bag
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Chosen, Compute, Kind, Operator, Program, Role, Variant
+from opgen.ir.program import Chosen, Compute, Condition, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH, Read, Scalar, transform
 from opgen.opt.derive import Derived
 from opgen.pipeline import Artefacts, SpecFile, Stage
@@ -117,24 +117,40 @@ def _cases(name: str, made: Artefacts, reference: Callable[..., Any] | None) -> 
             continue
         params = _params(operator, d.variant)
         chosen = {k: v for k, v in params.items() if not isinstance(v, str) or len(derived) > 1}
-        words = [str(c.value) for c in d.variant.conditions if isinstance(c, Chosen)]
+        words = [_word(c) for c in d.variant.conditions]
         p = d.variant.program
         found.append(
             Case(
-                "_".join((name, *words)),
+                "_".join((name, *filter(None, words))),
                 operator,
                 d,
                 body,
                 tuple(t.name for t in p.inputs),
                 params,
-                _with(reference, chosen),
+                _with(reference, tuple(t.name for t in p.inputs), operator.optional, chosen),
             )
         )
     return found
 
 
-def _with(reference: Callable[..., Any] | None, params: Mapping[str, Any]) -> Callable[..., Any] | None:
-    return None if reference is None else lambda *args: reference(*args, **params)
+def _word(c: Condition) -> str:
+    """What tells a variant from the others."""
+    return str(c.value) if isinstance(c, Chosen) else f"with_{c.name}" if c.present else ""
+
+
+def _with(
+    reference: Callable[..., Any] | None, inputs: Sequence[str], optional: Sequence[str], params: Mapping[str, Any]
+) -> Callable[..., Any] | None:
+    """The reference with its params filled in; what is optional goes by name."""
+    if reference is None:
+        return None
+
+    def call(*args: Any) -> Any:
+        by_name = dict(zip(inputs, args, strict=True))
+        plain = [by_name.pop(n) for n in inputs if n not in optional]
+        return reference(*plain, **by_name, **params)
+
+    return call
 
 
 def _params(operator: Operator, v: Variant) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from opgen.ir.formula import scalar
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.interp import array, run
 from opgen.ir.program import Compute, Program, Variant
-from opgen.ir.scalar import Apply, Param, Read, substitute, walk
+from opgen.ir.scalar import Apply, Index, Param, Read, Scalar, substitute, walk
 from opgen.ir.verify import verify
 from opgen.opt.derive import Flags, derive_variant
 from opgen.opt.stabilize import RULES, describe, stabilize
@@ -89,6 +89,27 @@ def test_spelled_out_reductions_are_recognised(sample: str, op: str) -> None:
     p, applied = stabilize(samples()[sample])
     assert op in [s.op for s in p.statements if isinstance(s, Compute)]
     assert applied
+
+
+@pytest.mark.parametrize(
+    ("body", "op", "outer", "becomes"),
+    [
+        ("exp(x)", "mean", "log(x)", "logsumexp"),
+        ("x**2", "sum", "x**0.5", "norm"),
+    ],
+)
+def test_functions_of_reductions_are_recognised(body: str, op: str, outer: str, becomes: str) -> None:
+    def at(formula: str, r: Read) -> Scalar:
+        return substitute(scalar(formula, ("x",)), {Param("x"): r})
+
+    k = axes("k")
+    inner = Compute("part", (), at(body, Read("x", (Index("k"),))), op, k)
+    p = program([tensor("x", "K")], [inner, Compute("y", (), at(outer, Read("part", ())))])
+    found, applied = stabilize(p)
+    assert becomes in [s.op for s in found.statements if isinstance(s, Compute)]
+    assert len(applied) == 1
+    x = array([0.5, -1.0, 2.0])
+    assert run(found, {"x": x})["y"].data[0] == pytest.approx(run(p, {"x": x})["y"].data[0], rel=1e-12)
 
 
 def test_exact_turns_it_off() -> None:

@@ -40,6 +40,8 @@ from opgen.ir.program import (
 from opgen.ir.rewrite import renamed as renamed_tensors
 from opgen.ir.scalar import BATCH, ZERO, Read, Scalar
 
+_LONG = 28  # characters; names of names of names would fill lines
+
 
 def adjoint(p: Program, wrt: tuple[str, ...] | None = None) -> Program:
     """The program of `grad_<input>` for each input in `wrt`, given `grad_<output>` of each differentiable output."""
@@ -186,7 +188,8 @@ class _Sweep:
         """One of several contributions: a map stands in the sum itself."""
         if isinstance(c.statement, Compute) and c.statement.op is None:
             return renamed(c.statement, axes).body
-        return self.append(c, f"grad_{tensor}_{c.statement.target}", axes)
+        name = f"grad_{tensor}_{c.statement.target}"
+        return self.append(c, name if len(name) <= _LONG else f"grad_{tensor}_part", axes)
 
     def body_cotangent(self, s: Compute, gradient: Read) -> Scalar:
         if s.op is None:

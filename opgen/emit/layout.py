@@ -58,13 +58,23 @@ def _rank(name: str) -> int:
     return 1 if name[:1].isupper() else 2
 
 
-def unpacked(names: Sequence[str], used: Iterable[str], value: str) -> str:
-    """An assignment that takes a tuple apart; what is not used is called `_`. Empty where nothing is."""
+def unpacked(names: Sequence[str], used: Iterable[str], value: str, indent: int = 0) -> list[str]:
+    """An assignment that takes a tuple apart; what is not used is called `_`. No line where nothing is."""
     wanted = frozenset(used)
     targets = [n if n in wanted else "_" for n in names]
     if all(t == "_" for t in targets):
-        return ""
-    return f"({targets[0]},) = {value}" if len(targets) == 1 else f"{', '.join(targets)} = {value}"
+        return []
+    if len(targets) == 1:
+        return [f"({targets[0]},) = {value}"]
+    return listed_lines("", targets, f" = {value}", indent)
+
+
+def listed_lines(head: str, items: Sequence[str], tail: str, indent: int) -> list[str]:
+    """Items separated by commas on one line, or in parentheses with a line for each."""
+    one = f"{head}{', '.join(items)}{tail}"
+    if indent + len(one) <= WIDTH or len(items) < 2:
+        return [one]
+    return [f"{head}(", *(f"    {item}," for item in items), f"){tail}"]
 
 
 def wrapped(text: str, width: int = WIDTH) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.emit.sample_arrays import InputSample, joined_results
 from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
-from opgen.ir.interp import Array, Value, run
+from opgen.ir.interp import Array, run
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import (
     Argument,
@@ -23,6 +24,7 @@ from opgen.ir.program import (
     Given,
     Kind,
     Operator,
+    Pair,
     Program,
     Scatter,
     Tensor,
@@ -35,7 +37,6 @@ from opgen.opt.derive import Derived
 from opgen.spec.cases import Nested, StatedCase
 from opgen.spec.model import OpSpec
 
-GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 # The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
 _SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
 _RANGES = ((-2.0, 2.0), (0.1, 2.0), (-0.9, 0.9), (1.1, 3.0), (0.05, 0.95))
@@ -43,36 +44,6 @@ _NUMBERS = (2, 1, 3, 0, 4)  # int params that have to be stated, the most tellin
 _ATTEMPTS = 80
 _PLAIN = StatedCase()
 _MISFITS = (IndexError, ValueError, ZeroDivisionError, OverflowError)  # what sizes that do not fit lead to
-
-
-@dataclass(frozen=True, slots=True)
-class InputSample:
-    """Shape with the batch sizes as a nested tuple, kind, range, and the offset into the sequence; or stated values."""
-
-    name: str
-    shape: tuple[int | tuple[int, ...], ...]
-    kind: Kind
-    low: float
-    high: float
-    salt: int
-    values: tuple[Value, ...] = ()
-
-    def array(self) -> Array:
-        sizes: list[int] = []
-        for item in self.shape:
-            sizes.extend(item if isinstance(item, tuple) else (item,))
-        if self.values:
-            return Array(tuple(sizes), list(self.values))
-        points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
-        span = self.high - self.low
-        match self.kind:
-            case Kind.FLOAT:
-                data: list[Value] = [self.low + span * p for p in points]
-            case Kind.INT:
-                data = [int(self.low + span * p) for p in points]
-            case Kind.BOOL:
-                data = [p < 0.5 for p in points]
-        return Array(tuple(sizes), data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +87,7 @@ class Chooser:
         self.program = stand_in(derived.variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
+        self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
 
@@ -161,17 +133,20 @@ class Chooser:
         if not self.pinned:
             self._make_room(values)
         inputs = self._inputs(values, attempt.low, attempt.high)
-        arrays = {s.name: s.array() for s in inputs.values() if s is not None}
+        arrays: dict[str, Array] = {}
+        for s in inputs.values():
+            arrays |= {} if s is None else s.arrays(self.operator.pairs)
         # at a pinned value, only the stable form of the formula may be exact
         results = run(self.derived.forward if self.pinned else self.program, arrays, values)
         expected: tuple[Array, ...] = ()
         gradients: tuple[Array, ...] = ()
         second: tuple[Array, ...] = ()
         if is_known(self.variant.program):
-            expected = tuple(results[o.name] for o in self.program.outputs)
-            gradients = self._gradients(self.derived.gradient, arrays, values, expected) if self.known else ()
-            second = self._gradients(self.derived.second, arrays, values, expected) if self.pinned else ()
-        labels = [name, *map(_condition, self.variant.conditions), "other params" if moved else ""]
+            expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
+            gradients = self._gradients(self.derived.gradient, arrays, values, results) if self.known else ()
+            second = self._gradients(self.derived.second, arrays, values, results) if self.pinned else ()
+        conditions = [_condition(c, self.operator.pairs) for c in self.variant.conditions]
+        labels = [name, *conditions, "other params" if moved else ""]
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
         sizes = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
         label = ", ".join(filter(None, labels)) or "plain"
@@ -260,8 +235,9 @@ class Chooser:
     def _inputs(self, values: Mapping[str, object], low: float, high: float) -> dict[str, InputSample | None]:
         present = {t.name for t in self.program.inputs}
         samples: dict[str, InputSample | None] = {}
-        for salt, t in enumerate(self.operator.inputs):
-            samples[t.name] = self._input(t, values, low, high, salt) if t.name in present else None
+        for salt, t in enumerate(self.operator.operands):
+            there = self.parts.get(t.name, t.name) in present
+            samples[t.name] = self._input(t, values, low, high, salt) if there else None
         return samples
 
     def _input(self, t: Tensor, values: Mapping[str, object], low: float, high: float, salt: int) -> InputSample:
@@ -303,23 +279,27 @@ class Chooser:
         derivative: Program | None,
         arrays: Mapping[str, Array],
         values: Mapping[str, object],
-        expected: tuple[Array, ...],
+        results: Mapping[str, Array],
     ) -> tuple[Array, ...]:
         """What a derived program gives for the cotangents that the tests use, for every input that has a gradient."""
         if derivative is None:
             return ()
         given = dict(arrays)
-        results = dict(zip((o.name for o in self.program.outputs), expected, strict=True))
+        pairs = self.operator.pairs
+        first = [Pair(p.name, f"grad_{p.real}", f"grad_{p.imag}") for p in pairs]
+        whole = [*first, *(Pair(p.name, f"grad_{p.real}", f"grad_{p.imag}") for p in first)]
+        names = {part: p.name for p in whole for part in (p.real, p.imag)}
         for t in derivative.inputs:
             if t.name not in given:
-                first = t.of in results
-                shape = results[t.of].shape if first else arrays[t.of.removeprefix("grad_")].shape
-                given[t.name] = InputSample(t.name, shape, Kind.FLOAT, -1.0, 1.0, 11 if first else 13).array()
+                shape = results[t.of].shape if t.of in results else arrays[t.of.removeprefix("grad_")].shape
+                salt = 11 if t.of in results else 13
+                mine = [p for p in whole if t.name in (p.real, p.imag)]
+                given |= InputSample(names.get(t.name, t.name), shape, Kind.FLOAT, -1.0, 1.0, salt).arrays(mine)
         found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
         of_input = {o.of: found[o.name] for o in derivative.outputs}
         wanted = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
         zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
-        return tuple(of_input.get(n, zeros[n]) for n in wanted)
+        return joined_results(pairs, {n: of_input.get(n, zeros[n]) for n in wanted})
 
     def _bounds(self, name: str, domain: str) -> tuple[float, float]:
         """The interval that a domain states for a name."""
@@ -386,9 +366,10 @@ def _steady(e: Scalar) -> bool:
     return not any(isinstance(n, Index | Read) for n in walk(e))
 
 
-def _condition(c: Given | Chosen) -> str:
+def _condition(c: Given | Chosen, pairs: Sequence[Pair]) -> str:
     match c:
         case Given(name, present):
+            name = next((p.name for p in pairs if p.real == name), name)
             return name if present else f"no {name}"
         case Chosen(name, value):
             return f"{name}={value}"

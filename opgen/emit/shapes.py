@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from opgen.emit.layout import bracketed, quoted
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
-from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
+from opgen.ir.program import DimSource, Kind, Operator, Output, Program, Shape, Tensor, statement_reads, targets
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
 
 
@@ -138,9 +138,11 @@ def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
-def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], needed: Sequence[str]) -> list[str]:
+def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]:
     """Lines that raise unless the operands have the declared shapes; afterwards the dims in `needed` have a name."""
     lines: list[str] = []
+    optional, whole = operator.optional, {p.real: p.name for p in operator.pairs}
+    inputs = [t for t in operator.inputs if all(t.name != p.imag for p in operator.pairs)]
     source: dict[str, str] = {}  # dim -> the local name of its size
     ordered = sorted(inputs, key=lambda t: t.name in optional)
     compared = [d.name for t in inputs for d in t.shape if isinstance(d, Dim)]
@@ -149,28 +151,50 @@ def check_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], need
         rank = len(t.shape) - (BATCH in t.shape)
         test = f"{t.name}.dim() < {rank}" if BATCH in t.shape else f"{t.name}.dim() != {rank}"
         if BATCH not in t.shape or rank:
-            error = f"rank_error({quoted(op)}, {quoted(t.name)}, {t.name}, {quoted(layout_text(t.shape))})"
+            error = _rank_error(op, whole.get(t.name, t.name), t)
             own += [f"if {test}:", f"    raise {error}"]
         for position, item in enumerate(t.shape):
             if isinstance(item, Dim):
                 text = extent(t.name, t.shape, position)
                 if item.name in source:
-                    own += _same_size(op, t, item.name, text, source[item.name])
+                    own += _same_size(op, whole.get(t.name, t.name), t, item.name, text, source[item.name])
                 elif compared.count(item.name) > 1 or item.name in needed:
                     own.append(f"{local(item.name)} = {text}")
                     if t.name not in optional:
                         source[item.name] = local(item.name)
             elif isinstance(item, Lit):
-                own += _same_size(op, t, str(item.value), extent(t.name, t.shape, position), str(item.value))
+                own += _same_size(
+                    op,
+                    whole.get(t.name, t.name),
+                    t,
+                    str(item.value),
+                    extent(t.name, t.shape, position),
+                    str(item.value),
+                )
         if t.name in optional and own:
             own = [f"if {t.name} is not None:", *(f"    {line}" for line in own)]
         lines += own
-    return lines + _batch_lines(op, inputs, optional)
+    return lines + _batch_lines(op, inputs, optional, whole) + _pair_lines(op, operator)
 
 
-def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[str]:
+def _rank_error(op: str, name: str, t: Tensor) -> str:
+    return f"rank_error({quoted(op)}, {quoted(name)}, {t.name}, {quoted(layout_text(t.shape))})"
+
+
+def _pair_lines(op: str, operator: Operator) -> list[str]:
+    """The parts of a complex operand have one shape, which the functional sees to; the op may be called by itself."""
+    lines: list[str] = []
+    for p in operator.pairs:
+        t = next((t for t in operator.inputs if t.name == p.imag), None)
+        if t is not None:
+            there = f"{p.real} is not None and " if p.real in operator.optional else ""
+            lines += [f"if {there}{p.imag}.shape != {p.real}.shape:", f"    raise {_rank_error(op, p.imag, t)}"]
+    return lines
+
+
+def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str) -> list[str]:
     error = (
-        f"size_error({quoted(op)}, {quoted(t.name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
+        f"size_error({quoted(op)}, {quoted(name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
     )
     return [f"if {text} != {expected}:", f"    raise {error}"]
 
@@ -178,18 +202,19 @@ def _same_size(op: str, t: Tensor, dim: str, text: str, expected: str) -> list[s
 def size_lines(op: str, t: Tensor, dim: Dim, expected: str) -> list[str]:
     """Lines that raise unless an operand has an expected size wherever its shape has this dim."""
     places = [i for i, item in enumerate(t.shape) if item == dim]
-    return [line for i in places for line in _same_size(op, t, dim.name, extent(t.name, t.shape, i), expected)]
+    return [line for i in places for line in _same_size(op, t.name, t, dim.name, extent(t.name, t.shape, i), expected)]
 
 
-def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str]) -> list[str]:
+def _batch_lines(op: str, inputs: Sequence[Tensor], optional: Sequence[str], whole: Mapping[str, str]) -> list[str]:
     batched = [t for t in inputs if BATCH in t.shape]
     if len(batched) < 2:
         return []
-    always = [f"{t.name}={batch_of(t.name, t.shape)}" for t in batched if t.name not in optional]
+    texts = {t.name: f"{whole.get(t.name, t.name)}={batch_of(t.name, t.shape)}" for t in batched}
+    always = [texts[t.name] for t in batched if t.name not in optional]
     lines = _checked_batch([quoted(op), *always], 4) if len(always) > 1 else []
     for t in batched:
         if t.name in optional:
-            call = _checked_batch([quoted(op), *always, f"{t.name}={batch_of(t.name, t.shape)}"], 8)
+            call = _checked_batch([quoted(op), *always, texts[t.name]], 8)
             lines += [f"if {t.name} is not None:", *(f"    {line}" for line in call)]
     return lines
 

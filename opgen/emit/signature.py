@@ -15,6 +15,7 @@ from opgen.ir.program import Argument, Kind, Operator
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
 
 _SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
+LETTERS = {Kind.FLOAT: "f", Kind.INT: "i", Kind.BOOL: "b", Kind.COMPLEX: "c"}
 _SCALAR = (Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read)
 
 
@@ -76,10 +77,10 @@ def _literal(value: object, kind: str) -> str:
 def parameters(operator: Operator) -> tuple[Parameter, ...]:
     """The parameters of the functional, in order, with `*` where keywords begin."""
     tensors: list[Parameter] = []
-    names = [t.name for t in operator.inputs]
+    names, optional = [t.name for t in operator.operands], operator.maybe_none
     for i, name in enumerate(names):
-        trailing = all(n in operator.optional for n in names[i:])
-        kind = "Tensor | None" if name in operator.optional else "Tensor"
+        trailing = all(n in optional for n in names[i:])
+        kind = "Tensor | None" if name in optional else "Tensor"
         tensors.append(Parameter(name, kind, "None" if trailing else ""))
     params = [Parameter(a.name, annotation(a), default_text(a)) for a in operator.params]
     keywords = len(params) if not operator.optional else 0
@@ -142,5 +143,5 @@ def schema_results(count: int) -> str:
 
 
 def kind_letters(operator: Operator) -> str:
-    """A letter per input: float, integer or bool."""
-    return "".join({Kind.FLOAT: "f", Kind.INT: "i", Kind.BOOL: "b"}[t.kind] for t in operator.inputs)
+    """A letter per operand: float, integer, bool or complex."""
+    return "".join(LETTERS[t.kind] for t in operator.operands)

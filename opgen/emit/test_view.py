@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.layout import bracketed
+from opgen.emit.sample_arrays import InputSample
 from opgen.emit.sample_cases import holds_constant, sample_cases
 from opgen.emit.sample_values import is_known, states_gradients
-from opgen.emit.samples import InputSample, SampleCase
+from opgen.emit.samples import SampleCase
 from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
-from opgen.ir.program import Kind, Operator
+from opgen.ir.program import Kind, Operator, surface
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
 
@@ -64,7 +65,7 @@ def test_view(
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
     cases = tuple(_case(c) for c in sample_cases(spec, operator, derived))
     text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
-    helpers = [h for h in ("bools", "floats", "ints") if f"{h}(" in text]
+    helpers = [h for h in ("bools", "complexes", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
     attributes = _attributes(spec, operator, derived, forward_mode, module_call)
@@ -104,10 +105,11 @@ def _attributes(
     forward_mode: bool,
     module_call: str,
 ) -> tuple[str, ...]:
-    gradient = [t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.differentiable]
+    smooth_kinds = (Kind.FLOAT, Kind.COMPLEX)
+    gradient = [t.name for t in operator.operands if t.kind in smooth_kinds and t.differentiable]
     refused = operator.elsewhere is not None and operator.elsewhere.backward is None
-    outputs = () if refused else operator.variants[0].program.outputs
-    smooth = [k for k, o in enumerate(outputs) if o.kind is Kind.FLOAT and o.differentiable]
+    outputs = () if refused else surface(operator.pairs, operator.variants[0].program.outputs)
+    smooth = [k for k, o in enumerate(outputs) if o.kind in smooth_kinds and o.differentiable]
     lines = [f"operator = staticmethod({operator.name})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
     if smooth != [0]:
@@ -170,11 +172,11 @@ def _sample(name: str, s: InputSample) -> str:
         parts.append(bracketed("values=(", [_number(v) for v in s.values], ",)" if len(s.values) == 1 else ")", 20))
     elif s.kind is Kind.INT:
         parts += ([f"low={int(s.low)}"] if s.low else []) + [f"high={int(s.high)}"]
-    elif s.kind is Kind.FLOAT and (s.low, s.high) != (-2.0, 2.0):
+    elif s.kind in (Kind.FLOAT, Kind.COMPLEX) and (s.low, s.high) != (-2.0, 2.0):
         parts += [f"low={s.low!r}", f"high={s.high!r}"]
     if s.salt and not s.values:
         parts.append(f"salt={s.salt}")
-    maker = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools"}[s.kind]
+    maker = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools", Kind.COMPLEX: "complexes"}[s.kind]
     text = bracketed(f"{name}: {maker}(", parts, "),", _INPUT_INDENT)
     return text.replace("\n" + " " * _INPUT_INDENT, "\n")
 

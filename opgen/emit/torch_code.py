@@ -56,13 +56,15 @@ def torch_function(
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
     taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
-    frame = Frame(any(needs_upcast(p) for p in prepared), operator.outputs, masked, tuple(taken), anchor)
+    upcast = not operator.wide and any(needs_upcast(p) for p in prepared)
+    frame = Frame(upcast, operator.outputs, masked, tuple(taken), anchor)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
-    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs, operator.outputs))
+    conditions = [v.conditions for v, _ in programs]
+    switches = Switches.of(conditions, _tested(programs, operator.outputs), operator.pairs)
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]

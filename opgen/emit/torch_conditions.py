@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.program import Chosen, Condition, Given
+from opgen.ir.program import Chosen, Condition, Given, Pair
 
 Members = frozenset[int]
 
@@ -23,16 +23,18 @@ class Switches:
     values: tuple[tuple[Condition, ...], ...]
     everything: Members  # the variants that may occur
     tested: dict[str, str]  # optional input -> the argument that is None where it is absent
+    twins: dict[str, str]  # imaginary part -> the real part, which the conditions name
 
     @staticmethod
-    def of(conditions: Sequence[tuple[Condition, ...]], tested: dict[str, str]) -> Switches:
-        names = tuple(c.name for c in conditions[0])
-        return Switches(names, tuple(conditions), frozenset(range(len(conditions))), tested)
+    def of(conditions: Sequence[tuple[Condition, ...]], tested: dict[str, str], pairs: Sequence[Pair] = ()) -> Switches:
+        names, twins = tuple(c.name for c in conditions[0]), {p.imag: p.real for p in pairs}
+        return Switches(names, tuple(conditions), frozenset(range(len(conditions))), tested, twins)
 
     def with_some(self, names: tuple[str, ...]) -> Switches:
         """Only the variants in which at least one of these inputs is there."""
+        own = [self.twins.get(name, name) for name in names]
         some = frozenset(
-            i for i, v in enumerate(self.values) if any(Given(name, present=False) not in v for name in names)
+            i for i, v in enumerate(self.values) if any(Given(name, present=False) not in v for name in own)
         )
         return replace(self, everything=self.everything & some)
 

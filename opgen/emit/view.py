@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.layout import bracketed, camel, in_docstring, quoted, tupled, wrapped
+from opgen.emit.layout import bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
-from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions
+from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions, surface
 from opgen.ir.scalar import BATCH
 from opgen.opt.derive import Derived
 from opgen.spec.elsewhere import Callee
@@ -30,7 +30,7 @@ class FormulaView:
     define: str
     doc: str
     lines: tuple[str, ...]
-    result: str
+    result: tuple[str, ...]  # the lines of `return`
     arguments: tuple[str, ...]
     optional: tuple[str, ...]
     results: tuple[str, ...]  # what the results stand for, in order
@@ -61,6 +61,16 @@ class Surface:
     @property
     def inputs(self) -> tuple[str, ...]:
         return tuple(t.name for t in self.operator.inputs)
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The tensors that a call of the operator names: its inputs, with a complex one as one."""
+        return tuple(t.name for t in self.operator.operands)
+
+    @property
+    def results(self) -> tuple[Output, ...]:
+        """The outputs as a call of the operator returns them."""
+        return tuple(surface(self.operator.pairs, self.outputs))
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -140,7 +150,7 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
     define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
-    result = f.returns[0] if len(f.returns) == 1 else ", ".join(f.returns)
+    result = tuple(listed_lines("return ", f.returns, "", 4))
     return FormulaView(
         f.name,
         define,
@@ -188,8 +198,9 @@ def _call_elsewhere(s: Surface, which: str) -> FormulaView | None:
     lines = (first, *(line.removeprefix("    ") for line in rest))
     if which == "backward":
         lines += tuple(f"grad_{n} = like_input(grad_{n}, {n})" for n in s.wrt if _broadcasts(s, n))
+    returned = tuple(listed_lines("return ", targets, "", 4))
     return FormulaView(
-        name, define, "", lines, left, (*names, *s.params), optional, tuple(results), (), (), (), uses_math=False
+        name, define, "", lines, returned, (*names, *s.params), optional, tuple(results), (), (), (), uses_math=False
     )
 
 
@@ -268,7 +279,7 @@ def formula_lines(spec: OpSpec) -> tuple[str, ...]:
 
 
 def shape_of(s: Surface, name: str) -> str:
-    tensor = next(t for t in s.operator.inputs if t.name == name)
+    tensor = next(t for t in s.operator.operands if t.name == name)
     return layout_text(tensor.shape)
 
 
@@ -280,7 +291,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
         out += [*wrapped(in_docstring(str(spec.description)), 112), ""]
     out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
     for i in spec.inputs:
-        kind = {"float": "", "int": "integer ", "bool": "bool "}[i.dtype]
+        kind = {"float": "", "int": "integer ", "bool": "bool ", "complex": "complex "}[i.dtype]
         text = f"{i.name}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
         text += f"; {i.doc}" if i.doc else ""
         text += f"; {i.domain}" if i.domain else ""
@@ -291,7 +302,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
         text += f"; {p.doc}" if p.doc else ""
         text += f"; {p.domain}" if p.domain else ""
         out += _item(text)
-    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.outputs))]
+    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.results))]
     if spec.reference:
         out += ["", f"Computes what `{spec.reference}` computes."]
     if out[out.index("Args:") + 1] == "":
@@ -300,7 +311,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
 
 
 def _result_text(o: Output) -> str:
-    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool "}[o.kind]
+    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[o.kind]
     return f"{o.name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
 
 

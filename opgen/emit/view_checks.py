@@ -43,7 +43,7 @@ def check_body(s: Surface) -> tuple[str, ...]:
     unproven = _unproven_extents(s)
     needed = [n for _, e in limits if e is not None for n in _mentions(e)]
     needed += [n for e in (*unproven, *_derived_in_inputs(s)) for n in _sources(s, e)]
-    lines = check_lines(s.name, s.operator.inputs, s.operator.optional, needed)
+    lines = check_lines(s.name, s.operator, needed)
     for a in s.operator.params:
         if a.choices:
             error = f"choice_error({quoted(s.name)}, {quoted(a.name)}, {a.name}, {strings(a.choices)})"
@@ -145,7 +145,7 @@ def _float_input(inputs: Sequence[Tensor], optional: Sequence[str]) -> str:
 
 def fake_body(s: Surface) -> tuple[str, ...]:
     """`return` of empty results, one branch for each shape that variants give them."""
-    upcast = any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
+    upcast = not s.operator.wide and any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
     branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
     return tuple(_branched(s, branches))
 
@@ -194,6 +194,8 @@ def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
             if kind is not Kind.FLOAT:
                 return "torch.get_default_dtype()"
             return f"compute_dtype({like})" if upcast else ""
+        case Kind.COMPLEX:
+            raise AssertionError(f"{o.name}: programs are real")
 
 
 def _return(texts: Sequence[str]) -> list[str]:

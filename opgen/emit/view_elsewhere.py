@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed, quoted
+from opgen.emit.layout import bracketed, listed_lines, quoted
 from opgen.emit.signature import annotation, schema_param
 from opgen.emit.torch_code import torch_function
 from opgen.emit.torch_elsewhere import BACK_ENDS, Slopes, slopes, slopes_operator, torch_function_name
@@ -69,7 +69,7 @@ def _slopes_formula(x: Slopes) -> FormulaView:
         define=bracketed(f"def {f.name}(", arguments, f") -> {returned}:"),
         doc="Its derivative." if count == 1 else "Its derivatives.",
         lines=f.lines,
-        result=", ".join(f.returns),
+        result=tuple(listed_lines("return ", f.returns, "", 4)),
         arguments=f.arguments,
         optional=(),
         results=tuple(f.returns),

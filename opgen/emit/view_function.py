@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed, camel, imported, in_docstring, tupled, unpacked
+from opgen.emit.layout import bracketed, camel, imported, in_docstring, listed_lines, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
@@ -84,12 +84,17 @@ def function_view(s: Surface) -> FunctionView:
         jvp_lines=tuple(setup.jvp_lines()) if tangent else (),
         has_jvp=tangent is not None,
         has_backward=backward is not None,
-        inplace=bool(s.spec.inplace) and backward is not None,
+        inplace=_has_inplace(s),
         inplace_name=f"{camel(s.name)}InplaceFunction",
         inplace_doc=f"`{s.name}` that overwrites `{s.spec.inplace}`; differentiable once.",
         inplace_forward=bracketed("def forward(", ["ctx: Any", *typed], ") -> Tensor:", 4),
-        inplace_lines=tuple(setup.inplace_lines(str(s.spec.inplace))) if s.spec.inplace and backward else (),
+        inplace_lines=tuple(setup.inplace_lines(str(s.spec.inplace))) if _has_inplace(s) else (),
     )
+
+
+def _has_inplace(s: Surface) -> bool:
+    """Is there a function that overwrites its input? Of a complex one it would see the parts only."""
+    return bool(s.active) and str(s.spec.inplace or "") in s.inputs
 
 
 def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...], setup: _Setup) -> tuple[str, ...]:
@@ -154,7 +159,7 @@ class _Setup:
 
     def helpers(self) -> list[str]:
         many = self.backward is not None and len(self.s.active) > 1
-        once = self.backward is not None and bool(self.s.spec.once_differentiable or self.s.spec.inplace)
+        once = self.backward is not None and bool(self.s.spec.once_differentiable or _has_inplace(self.s))
         found = (("filled", many), ("once_differentiable", once), ("or_zero", bool(self.zeroed())))
         return [name for name, used in found if used]
 
@@ -164,19 +169,19 @@ class _Setup:
         shapes = s.active if len(s.active) > 1 and self.backward is not None else ()
         plain = tuple(n for n in self.results() if n not in s.active) if s.active else ()
         read_results = [n for n in self.results() if n in both or n in shapes or n in plain]
-        out = [unpacked([*s.inputs, *s.params], [*both, *self.params()], "inputs")]
+        out = unpacked([*s.inputs, *s.params], [*both, *self.params()], "inputs", _INSIDE)
         if len(self.results()) == 1:
             name = self.results()[0]
             out += [f"{name} = output"] if name in read_results and name != "output" else []
         else:
-            out.append(unpacked(self.results(), read_results, "output"))
+            out += unpacked(self.results(), read_results, "output", _INSIDE)
         out.append("ctx.set_materialize_grads(False)")
         if plain:
             out.append(self._non_differentiable(plain))
         if self.saved():
-            out.append(f"ctx.save_for_backward({', '.join(self.saved())})")
+            out += _indented(bracketed("ctx.save_for_backward(", self.saved(), ")", _INSIDE))
         if self.saved_forward():
-            out.append(f"ctx.save_for_forward({', '.join(self.saved_forward())})")
+            out += _indented(bracketed("ctx.save_for_forward(", self.saved_forward(), ")", _INSIDE))
         if shapes:
             out.append(f"ctx.shapes = {', '.join(f'{n}.shape' for n in shapes)}")
         if self.params():
@@ -213,8 +218,8 @@ class _Setup:
         if len(grads) > 1:
             out.append(f"{', '.join(grads)} = filled(({', '.join(grads)}), ctx.shapes)")
         taken = {*f.arguments, *(self.forward.arguments if self.recomputed() else ())}
-        out.append(unpacked(self.saved(), self.saved(), "ctx.saved_tensors"))
-        out.append(unpacked(self.params(), taken, "ctx.params"))
+        out += unpacked(self.saved(), self.saved(), "ctx.saved_tensors", _INSIDE)
+        out += unpacked(self.params(), taken, "ctx.params", _INSIDE)
         again = self.recomputed()
         if again:
             targets = [n if n in again else "_" for n in self.results()]
@@ -230,7 +235,7 @@ class _Setup:
             return [line for line in out if line]
         names = [f"grad_{n}" for n in s.wrt]
         out += _indented(bracketed(f"{', '.join(names)} = {call}", arguments, ")", _INSIDE))
-        out.append(f"return {', '.join(f'grad_{n}' if n in s.wrt else 'None' for n in order)}")
+        out += listed_lines("return ", [f"grad_{n}" if n in s.wrt else "None" for n in order], "", _INSIDE)
         return [line for line in out if line]
 
     def inplace_lines(self, target: str) -> list[str]:
@@ -247,8 +252,8 @@ class _Setup:
     def jvp_lines(self) -> list[str]:
         s, f = self.s, self.tangent
         assert f is not None
-        out = [unpacked(self.saved_forward(), self.saved_forward(), "ctx.saved_tensors")]
-        out.append(unpacked(self.params(), f.arguments, "ctx.params"))
+        out = unpacked(self.saved_forward(), self.saved_forward(), "ctx.saved_tensors", _INSIDE)
+        out += unpacked(self.params(), f.arguments, "ctx.params", _INSIDE)
         for n in self.zeroed():
             out.append(f"tangent_{n} = or_zero(tangent_{n}, {n})")
         call = f"{f.name}("

@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
-from opgen.emit.layout import bracketed, camel, in_docstring, quoted
+from opgen.emit.layout import bracketed, camel, imported, in_docstring, quoted
 from opgen.emit.python_text import python_text
 from opgen.emit.signature import annotation, default_text
 from opgen.emit.view import Surface
-from opgen.ir.program import Argument, Tensor
+from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
 from opgen.lang.parser import parse_expression
 from opgen.spec.formula import Formula
 
 _CALL = re.compile(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+# Initialisers that give a complex tensor real values, or the variance that they state.
+_WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
 _KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 
@@ -72,8 +74,9 @@ def module_view(s: Surface) -> ModuleView:
     dims = {str(k): str(v) for k, v in module.dims.items()} if module is not None else {}
     states = _states(s)
     params = _ordered(s.operator.params)
-    inputs = [t for t in s.operator.inputs if all(st.tensor.name != t.name for st in states)]
+    inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
     reset = [line for st in states for line in _reset(st, dims)]
+    init = _init(dims, states, params, bool(reset))
     summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
     attributes = [f"{d}: int" for d in dims.values()]
     attributes += [f"{st.tensor.name}: Tensor{' | None' if st.optional else ''}" for st in states]
@@ -81,12 +84,12 @@ def module_view(s: Surface) -> ModuleView:
     return ModuleView(
         op=s.name,
         name=module_name(s),
-        imports=_imports(reset, params, states, s, inputs),
+        imports=_imports([*reset, *init], params, s),
         doc_first=in_docstring(summary),
         doc=_doc(dims, states, params, s),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
         init=bracketed("def __init__(", _arguments(dims, states, params), ") -> None:", 4),
-        init_lines=tuple(_init(dims, states, params, bool(reset))),
+        init_lines=tuple(init),
         reset_lines=tuple(reset),
         forward=bracketed("def forward(", ["self", *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
         forward_lines=tuple(_forward(s, states, params)),
@@ -96,7 +99,7 @@ def module_view(s: Surface) -> ModuleView:
 
 
 def _result(s: Surface) -> str:
-    return "Tensor" if len(s.outputs) == 1 else "tuple[Tensor, ...]"
+    return "Tensor" if len(s.results) == 1 else "tuple[Tensor, ...]"
 
 
 def _states(s: Surface) -> list[_State]:
@@ -106,10 +109,10 @@ def _states(s: Surface) -> list[_State]:
     found = [(str(n), str(f), False) for n, f in module.parameters] + [
         (str(n), str(f), True) for n, f in module.buffers
     ]
-    by_name = {t.name: t for t in s.operator.inputs}
-    order = {n: i for i, n in enumerate(s.inputs)}
+    by_name = {t.name: t for t in s.operator.operands}
+    order = {n: i for i, n in enumerate(s.operands)}
     found.sort(key=lambda x: order[x[0]])
-    return [_State(by_name[n], f, n in s.operator.optional, buffer) for n, f, buffer in found]
+    return [_State(by_name[n], f, n in s.operator.maybe_none, buffer) for n, f, buffer in found]
 
 
 def _ordered(params: Sequence[Argument]) -> list[Argument]:
@@ -134,7 +137,7 @@ def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
     out = [f"self.{d} = {d}" for d in dims.values()] + [f"self.{a.name} = {a.name}" for a in params]
     for st in states:
         name = st.tensor.name
-        made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype=dtype)"
+        made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype={_dtype(st, states)})"
         head, none = f"self.{name} = torch.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
         items = [made]
         if st.buffer:
@@ -146,6 +149,14 @@ def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
         else:
             out += _lines(bracketed(head, items, ")", 8), 8)
     return [*out, "self.reset_parameters()"] if reset else out
+
+
+def _dtype(st: _State, states: Sequence[_State]) -> str:
+    """The dtype of a parameter; one `dtype` says the precision of real and complex ones."""
+    if st.tensor.kind is Kind.COMPLEX:
+        return "complex_dtype(dtype)"
+    mixed = st.tensor.kind is Kind.FLOAT and any(other.tensor.kind is Kind.COMPLEX for other in states)
+    return "real_dtype(dtype)" if mixed else "dtype"
 
 
 def _shape(t: Tensor, dims: dict[str, str]) -> str:
@@ -162,8 +173,19 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
 
 
 def _reset(st: _State, dims: dict[str, str]) -> list[str]:
-    call = initialiser(st.initialiser, f"self.{st.tensor.name}", dims)
+    name, by_parts = f"self.{st.tensor.name}", _by_parts(st)
+    call = initialiser(st.initialiser, "part" if by_parts else name, dims)
+    if by_parts:
+        target = f"{name}.detach()" if not st.buffer else name
+        lines = [f"for part in parts({target}):", f"    {call}"]
+        return [f"if {name} is not None:", *(f"    {line}" for line in lines)] if st.optional else lines
     return [f"if self.{st.tensor.name} is not None:", f"    {call}"] if st.optional else [call]
+
+
+def _by_parts(st: _State) -> bool:
+    """Is a complex tensor filled part by part? What torch.nn.init does with complex tensors itself is left to it."""
+    match = _CALL.fullmatch(st.initialiser)
+    return st.tensor.kind is Kind.COMPLEX and match is not None and match[1] not in _WHOLE
 
 
 def initialiser(text: str, target: str, dims: dict[str, str]) -> str:
@@ -195,15 +217,15 @@ def _split(text: str) -> list[str]:
 def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
     out = []
     for i, t in enumerate(inputs):
-        optional = t.name in s.operator.optional
-        trailing = all(u.name in s.operator.optional for u in inputs[i:])
+        optional = t.name in s.operator.maybe_none
+        trailing = all(u.name in s.operator.maybe_none for u in inputs[i:])
         out.append(f"{t.name}: Tensor" + (" | None" if optional else "") + (" = None" if trailing else ""))
     return out
 
 
 def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
     owned = [st.tensor.name for st in states]
-    arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.inputs]
+    arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.operands]
     arguments += [f"{a.name}=self.{a.name}" for a in s.operator.params]
     hiding = [t.name for t in s.operator.inputs if t.name not in owned]
     return _lines(bracketed(f"return {s.seen(s.name, hiding)}(", arguments, ")", 8), 8)
@@ -237,13 +259,13 @@ def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argume
     return tuple(out)
 
 
-def _imports(
-    reset: Sequence[str], params: Sequence[Argument], states: Sequence[_State], s: Surface, inputs: Sequence[Tensor]
-) -> tuple[str, ...]:
-    out = ["import math"] if any("math." in line for line in reset) else []
+def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
+    out = ["import math"] if any("math." in line for line in lines) else []
     out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
     out += [""] if out else []
-    return (*out, "import torch", "from torch import Tensor", "", f"from .ops import {s.name}")
+    helpers = [h for h in ("complex_dtype", "parts", "real_dtype") if any(f"{h}(" in line for line in lines)]
+    shared = [imported(".._runtime", helpers)] if helpers else []
+    return (*out, "import torch", "from torch import Tensor", "", *shared, f"from .ops import {s.name}")
 
 
 def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:

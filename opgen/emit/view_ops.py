@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
 from opgen.emit.shapes import Sizes
 from opgen.emit.signature import (
+    LETTERS,
     annotation,
     forward_schema,
     is_computed,
@@ -26,7 +27,7 @@ from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
-from opgen.ir.program import Compute, Kind, statement_reads
+from opgen.ir.program import Compute, Kind, Program, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
 
@@ -92,12 +93,12 @@ def ops_view(s: Surface) -> OpsView:
         backward_fake_lines=back,
         fields=_fields(s, saved, second, tangent),
         define=bracketed(
-            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.outputs))}:"
+            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
         ),
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=f"given = {tupled(s.inputs)}",
+        operands=f"given = {tupled(s.operands)}",
         handle=_handle(s, s.name),
         prelude=_prelude(s),
         call=_call(s),
@@ -165,25 +166,26 @@ def _fields(
 ) -> tuple[str, ...]:
     results = len(s.outputs) + len(s.residuals)
     schema, defaults = forward_schema(s.operator, results)
-    out = [f"name={quoted(s.name)}", _schema("schema", schema), f"inputs={strings(s.inputs)}"]
+    out = [f"name={quoted(s.name)}", _schema("schema", schema), _names("inputs", s.inputs)]
     out += [f"kinds={quoted(kind_letters(s.operator))}"]
+    out += [_names("operands", s.operands)] if s.operands != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
-    out += [f"outputs={strings(s.output_names)}"]
-    out += [f"residuals={strings(s.residuals)}"] if s.residuals else []
-    out += [f"differentiable={strings((*s.wrt, *s.active))}"] if s.active else []
+    out += [_names("outputs", s.output_names)]
+    out += [_names("residuals", s.residuals)] if s.residuals else []
+    out += [_names("differentiable", (*s.wrt, *s.active))] if s.active else []
     out += [f"forward=function.{s.name}_forward", "fake=fake", "check=check"]
     out += ["check_values=check_values"] if value_checks(s) else []
     if s.active:
-        out += [_schema("backward_schema", backward_schema(s, saved)), f"saved={strings(saved) if saved else '()'}"]
+        out += [_schema("backward_schema", backward_schema(s, saved)), _names("saved", saved) if saved else "saved=()"]
         out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
     if second is not None:
-        out += [f"second={second.name}", f"second_returns={strings(_second_returns(s))}"]
-        out += [f"second_mask={strings(second.mask)}"] if second.mask else []
+        out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
+        out += [_names("second_mask", second.mask)] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
-    out += [f"views={strings(views)}"] if views else []
+    out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += ["contraction=True"] if is_contraction(s) else []
@@ -191,10 +193,24 @@ def _fields(
     return tuple(out)
 
 
+def _names(field: str, names: Sequence[str]) -> str:
+    one = f"{field}={strings(names)}"
+    if len(one) <= WIDTH - 9:
+        return one
+    return f"{field}=(\n" + "".join(f"            {quoted(n)},\n" for n in names) + "        )"
+
+
 def shared_memory(s: Surface, which: str) -> tuple[str, ...]:
-    """Results of a formula that may share memory with an argument."""
+    """Results of a formula that may share memory with an argument, or are what an earlier one is."""
     view = formula_view(s, which, "") if which == "forward" or s.active else None
-    return () if view is None else view.views
+    if view is None:
+        return ()
+    again = [o.name for _, p in s.programs(which) for k, o in enumerate(p.outputs) if o.value in _before(p, k)]
+    return tuple(dict.fromkeys((*view.views, *again)))
+
+
+def _before(p: Program, k: int) -> tuple[str, ...]:
+    return tuple(o.value for o in p.outputs[:k])
 
 
 def _second_returns(s: Surface) -> tuple[str, ...]:
@@ -235,8 +251,11 @@ def _schema(field: str, schema: str) -> str:
 
 
 def is_contraction(s: Surface) -> bool:
-    """Does the forward program sum products of inputs? Then autocast computes in the lower precision."""
-    return any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
+    """Does the forward program sum products of inputs? Then autocast computes in the lower precision.
+
+    There is no lower precision of complex numbers.
+    """
+    return not s.operator.pairs and any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
 
 
 def _contracts(st: object) -> bool:
@@ -262,9 +281,8 @@ def is_pointwise(s: Surface) -> bool:
 
 def _handle(s: Surface, name: str) -> str:
     keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
-    return bracketed(
-        "return handle_torch_function(", [s.seen(name, (*s.inputs, *s.params)), "given", *s.inputs, *keywords], ")", 8
-    )
+    seen = s.seen(name, (*s.operands, *s.params))
+    return bracketed("return handle_torch_function(", [seen, "given", *s.operands, *keywords], ")", 8)
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:
@@ -279,26 +297,28 @@ def _prelude(s: Surface) -> tuple[str, ...]:
 
 
 def _call(s: Surface) -> tuple[str, ...]:
-    tensors = f"*operands({quoted(s.name)}, {strings(s.inputs)}, {quoted(kind_letters(s.operator))}, given)"
-    text = bracketed("return OP(", [tensors, *s.params], ")", 4)
+    tensors = f"*operands({quoted(s.name)}, {strings(s.operands)}, {quoted(kind_letters(s.operator))}, given)"
+    kinds = "".join(LETTERS[o.kind] for o in s.results)
+    text = bracketed("results = OP(" if "c" in kinds else "return OP(", [tensors, *s.params], ")", 4)
     extra = len(s.residuals)
     if extra:
         keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
         text += keep
     first, *rest = text.split("\n")
-    return (first, *(line.removeprefix("    ") for line in rest))
+    last = [f"return joined(results, {quoted(kinds)})"] if "c" in kinds else []
+    return (first, *(line.removeprefix("    ") for line in rest), *last)
 
 
 def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     handle = bracketed(
         "return handle_torch_function(",
-        [f"{s.name}_", "given", *s.inputs, *(f"{p}={p}" for p in s.params)],
+        [f"{s.name}_", "given", *s.operands, *(f"{p}={p}" for p in s.params)],
         ")",
         8,
     )
-    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.inputs, *s.params)]
+    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.operands, *s.params)]
     return (
-        f"given = {tupled(s.inputs)}",
+        f"given = {tupled(s.operands)}",
         "if has_torch_function(given):",
         f"    {handle}",
         f"source = {target}.clone() if torch.is_grad_enabled() and {target}.requires_grad else {target}",
@@ -306,14 +326,14 @@ def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     )
 
 
-_ERRORS = (
-    *("batch_shape", "choice_error", "compute_dtype", "domain_error"),
-    *("extent_error", "range_error", "rank_error", "size_error"),
+_SHARED = (
+    *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
+    *("range_error", "rank_error", "size_error"),
 )
 
 
 def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
-    text = "\n".join((*body, *value_checks(s), *_prelude(s)))
+    text = "\n".join((*body, *value_checks(s), *_prelude(s), *_call(s)))
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
     out += ["from collections.abc import Sequence"] if sequences else []
@@ -323,7 +343,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     out += ["import torch"] if uses_torch else []
     out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
     second = any("second_order(" in x for x in lines)
-    used = [n for n in _ERRORS if f"{n}(" in text] + (["second_order"] if second else [])
+    used = [n for n in _SHARED if f"{n}(" in text] + (["second_order"] if second else [])
     out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []

@@ -156,6 +156,19 @@ _POWERS = (
     _row("reciprocal", "x", ("-square(reciprocal(x))",), "1/x", (0.2, 3.0)),
     _row("abs", "x", ("sign(x)",), "absolute value; derivative 0 at 0", avoid=(0.0,), result="same"),
     _row("hypot", "x y", ("x/hypot(x, y)", "y/hypot(x, y)"), "sqrt(x**2 + y**2) without overflow", (0.1, 3.0)),
+    replace(
+        _row(
+            "modulus",
+            "x y",
+            (
+                "where(x == 0 and y == 0, 0, x/modulus(x, y))",
+                "where(x == 0 and y == 0, 0, y/modulus(x, y))",
+            ),
+            "hypot(x, y) with derivative 0 at 0: the absolute value of a complex number",
+            (0.1, 3.0),
+        ),
+        internal=True,
+    ),
     _row(
         "logaddexp",
         "x y",

@@ -21,6 +21,7 @@ TORCH: dict[str, str] = {
         "torch.where(torch.lt({0}, 0.7), torch.log(-torch.expm1(torch.neg({0}))), "
         "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
+    "modulus": "torch.hypot({0}, {1})",
     # pi*x overflows for the largest numbers
     "sinc": "torch.sinc(torch.clamp({0}, -1e38, 1e38))",
     "sinpi": "torch.sin(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
@@ -40,12 +41,14 @@ TORCH_NUMBER: dict[str, str] = {
     "clamp": "torch.clamp({0}, {1}, {2})",
     "atan2": "torch.atan2({0}, torch.full_like({0}, {1}))",
     "hypot": "torch.hypot({0}, torch.full_like({0}, {1}))",
+    "modulus": "torch.hypot({0}, torch.full_like({0}, {1}))",
     "logaddexp": "torch.logaddexp({0}, torch.full_like({0}, {1}))",
     "heaviside": "torch.heaviside({0}, torch.full_like({0}, {1}))",
     "lerp": "torch.add({0}, torch.rsub({0}, {1}) * ({2}))",
 }
 
 NATIVE: dict[str, str] = {
+    "modulus": "rt::hypot({0}, {1})",
     "int": "static_cast<int64_t>({0})",
     "detach": "({0})",
     # `bitand` and its like are alternative tokens of C++, no names
@@ -69,6 +72,7 @@ PYTHON: dict[str, str] = {
     "reciprocal": "(1 / ({0}))",
     "abs": "abs({0})",
     "hypot": "math.hypot({0}, {1})",
+    "modulus": "math.hypot({0}, {1})",
     "sin": "math.sin({0})",
     "cos": "math.cos({0})",
     "tan": "math.tan({0})",

@@ -7,6 +7,7 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.complex_split import split_operator
 from opgen.ir.lower_block import lower_block
 from opgen.ir.lower_call import argument_names, placeholder
 from opgen.ir.lower_constant import (
@@ -71,6 +72,11 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
 
 
 def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
+    if elsewhere(spec) is not None:
+        spans = [t.span for t in spec.inputs if t.dtype == "complex"]
+        for span in (*spans, *(o.span for o in spec.outputs or () if o.dtype == "complex")):
+            message = "complex tensors of an operator that another library computes are not supported yet"
+            bag.error("OPG225", message, span)
     d = declare(spec, bag)
     if d is None:
         return None
@@ -103,7 +109,9 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    return Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
+    return split_operator(
+        Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
+    )
 
 
 def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
@@ -121,7 +129,9 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
 def _tensor(d: Declarations, name: str) -> Tensor:
     t = d.inputs[name]
     kind = Kind(t.dtype)
-    return Tensor(name, d.shapes[name], kind, differentiable=t.differentiable and kind is Kind.FLOAT, doc=t.doc)
+    return Tensor(
+        name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc
+    )
 
 
 # --- one variant -----------------------------------------------------------------------------------------------------
@@ -194,15 +204,15 @@ def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> li
 
 
 def _wanted(d: Declarations, name: str) -> Wanted:
-    """What `outputs` declares about a name; one whose cotangent the spec reads is float."""
+    """What `outputs` declares about a name; one whose cotangent the spec reads is float or complex."""
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
     stated = name in d.outputs and any(f"grad_{name}" in statement_names(s) for s in d.backward)
     kind = Kind.FLOAT if stated else None
     if declared is None:
-        return Wanted(kind=kind)
+        return Wanted(kind=kind, at_least=stated)
     kind = kind if declared.dtype is None else Kind(declared.dtype)
     shape = d.output_shapes.get(name)
-    return Wanted(shape, declared.span, "its declared shape", kind)
+    return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
 
 
 def _output(d: Declarations, state: Variation, name: str) -> Output | None:
@@ -210,7 +220,7 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     if known is None or known.shape is None:
         return None
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
-    differentiable = known.kind is Kind.FLOAT and (declared is None or declared.differentiable)
+    differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
     doc = "" if declared is None else declared.doc
     return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
 

@@ -22,7 +22,6 @@ from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.walk import statement_names
 from opgen.spec.model import ParamSpec
 
-NOT_YET = "not supported yet"
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _CONSTANT_KINDS = {"true": Kind.BOOL, "false": Kind.BOOL}
 

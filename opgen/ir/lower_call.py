@@ -11,11 +11,12 @@ from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.lower_access import NOT_YET
-from opgen.ir.lower_declare import CALLABLE, COMPLEX, SPECIAL, LocalFunction
+from opgen.ir.lower_complex import complex_call, complex_row
+from opgen.ir.lower_declare import CALLABLE, SPECIAL, LocalFunction
 from opgen.ir.lower_guards import check_given
-from opgen.ir.lower_kinds import condition, numeric, promote
+from opgen.ir.lower_kinds import condition, numeric, promote, real_number
 from opgen.ir.lower_pad import padded
 from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
@@ -39,8 +40,8 @@ def call(f: Frame, e: Call) -> Typed:
             return _given(f, e)
         case "pad":
             return padded(f, e)
-    if e.name in COMPLEX:
-        return f.error("OPG225", "complex numbers are not supported yet", e.span, label=NOT_YET)
+    if e.name in PARTS:
+        return complex_call(f, e)
     if e.name in f.decl.functions:
         return _local(f, e, f.decl.functions[e.name])
     if e.name in CALLABLE:
@@ -95,11 +96,10 @@ def _cast(f: Frame, e: Call) -> Typed:
     if known is None:
         hints = did_you_mean(like.name, f.state.tensors)
         return f.error("OPG205", f"there is no tensor `{like.name}` to cast to", like.span, *hints)
-    if known.kind is not Kind.FLOAT:
+    if known.kind not in (Kind.FLOAT, Kind.COMPLEX):
         return f.error("OPG223", f"`{like.name}` is of dtype {known.kind}; `cast` rounds to a float dtype", like.span)
-    if known.absent is not None:
-        return Typed(value.scalar, value.kind and Kind.FLOAT)
-    return Typed(Cast(value.scalar, like.name), value.kind and Kind.FLOAT)
+    kind = promote((value.kind, Kind.FLOAT))
+    return Typed(value.scalar if known.absent is not None else Cast(value.scalar, like.name), kind)
 
 
 def _given(f: Frame, e: Call) -> Typed:
@@ -125,6 +125,8 @@ def _table(f: Frame, e: Call) -> Typed:
     kind = promote(a.kind for a in args)
     if kind is None:
         return BAD
+    if kind is Kind.COMPLEX:
+        return complex_row(f, e, args)
     if e.name in _INTEGERS and kind is not Kind.INT:
         return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
     scalars = [a.scalar for a in args]
@@ -159,6 +161,9 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     if any(a.kind is None for a in args):
         return BAD
     if function.opaque or function.value is None:
+        checked = [real_number(f, t, a.span, f"`{function.name}`") for t, a in zip(args, e.args, strict=True)]
+        if any(t.kind is None for t in checked):
+            return BAD
         return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
     outer = f.args, f.calls, f.place, f.scope
     f.args = dict(zip(function.params, args, strict=True))

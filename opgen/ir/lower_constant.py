@@ -11,7 +11,7 @@ from fractions import Fraction
 from opgen.diagnostics.model import Bag
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.lower_declare import Declarations
-from opgen.ir.lower_kinds import integer, numeric
+from opgen.ir.lower_kinds import ARTICLES, integer, numeric, promote
 from opgen.ir.lower_scope import Typed, Variation
 from opgen.ir.lower_statement import frame_of
 from opgen.ir.program import Argument, Kind
@@ -134,8 +134,8 @@ def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scal
             bag.error("OPG223", f"`{name}` is of dtype bool, and this is a number", e.span, hints=hints)
         return typed.scalar
     typed = numeric(typed)
-    if wanted is Kind.INT and typed.kind is Kind.FLOAT:
-        bag.error("OPG223", f"`{name}` is of dtype int, and this is a float", e.span)
+    if promote((typed.kind, wanted)) is not wanted and typed.kind is not None:
+        bag.error("OPG223", f"`{name}` is of dtype {wanted}, and this is {ARTICLES[typed.kind]}", e.span)
     return typed.scalar
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Shape
 from opgen.ir.reductions import REDUCTIONS
@@ -28,7 +29,6 @@ from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
 SPECIAL = ("where", "cast", "given", "pad")
 CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
-COMPLEX = ("real", "imag", "conj", "angle")
 
 _DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
@@ -171,7 +171,7 @@ def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
     parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
         return None
-    if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in COMPLEX:
+    if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in PARTS:
         bag.error("OPG206", f"`{head.name}` is a function of the language already", head.span, hints=("rename yours",))
         return None
     partials: list[Expr] = []

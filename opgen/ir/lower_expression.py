@@ -12,7 +12,7 @@ from typing import assert_never
 from opgen.ir.arithmetic import comparison_of, either, negation_of, product_of, sum_of
 from opgen.ir.lower_access import access, bare_name
 from opgen.ir.lower_call import call
-from opgen.ir.lower_kinds import condition, numeric, promote
+from opgen.ir.lower_kinds import condition, numeric, promote, real_number
 from opgen.ir.lower_reduction import reduction
 from opgen.ir.lower_scope import BAD, Frame, Typed
 from opgen.ir.program import Kind
@@ -81,7 +81,11 @@ def _product(f: Frame, factors: Sequence[tuple[str, Expr]]) -> Typed:
     for op, t in lowered[1:]:
         kind = promote((kind, t.kind))
         if op == "/" and kind is not None:
-            kind = Kind.FLOAT
+            kind = promote((kind, Kind.FLOAT))
+        if op in ("//", "%") and kind is Kind.COMPLEX:
+            span = next(e.span for e, (_, other) in zip((e for _, e in factors), lowered, strict=True)
+                        if other.kind is Kind.COMPLEX)  # fmt: skip
+            return real_number(f, Typed(t.scalar, kind), span, f"`{op}`")
         if op in ("//", "%") and t.scalar == Lit(0):
             span = next(e.span for o, e in factors if o == op)
             return f.error("OPG223", "this divides by zero", span)
@@ -103,6 +107,11 @@ def _compare(f: Frame, operands: Sequence[Expr], ops: Sequence[str]) -> Typed:
         return BAD
     if not all(t.kind is Kind.BOOL for t in lowered):
         lowered = [numeric(t) for t in lowered]
+    if not set(ops) <= {"==", "!="}:
+        for t, o in zip(lowered, operands, strict=True):
+            if t.kind is Kind.COMPLEX:
+                hint = "compare `abs(…)` or `real(…)`"
+                return f.error("OPG223", "complex numbers have no order", o.span, hint, label="complex")
     scalars = [t.scalar for t in lowered]
     if all(isinstance(s, Lit) for s in scalars):
         links = zip(scalars, ops, scalars[1:], strict=False)

@@ -15,6 +15,8 @@ def promote(kinds: Iterable[Kind | None]) -> Kind | None:
     found = tuple(kinds)
     if None in found:
         return None
+    if Kind.COMPLEX in found:
+        return Kind.COMPLEX
     if Kind.FLOAT in found:
         return Kind.FLOAT
     return Kind.INT if Kind.INT in found else Kind.BOOL
@@ -44,5 +46,21 @@ def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:
     if t.kind is None or t.kind is Kind.INT:
         return t
     hints = ("`/` gives a float; write `//` for the integer quotient",) if "/" in span.text else ()
-    f.bag.error("OPG223", f"{what} is an integer, and this is a float", span, hints=hints)
+    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", span, hints=hints)
     return BAD
+
+
+ARTICLES = {
+    Kind.FLOAT: "a float",
+    Kind.INT: "an integer",
+    Kind.BOOL: "a condition",
+    Kind.COMPLEX: "a complex number",
+}
+
+
+def real_number(f: Frame, t: Typed, span: Span, what: str) -> Typed:
+    """A number that is not complex, or a mistake."""
+    if t.kind is not Kind.COMPLEX:
+        return t
+    hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
+    return f.error("OPG223", f"{what} takes real numbers, and this is complex", span, hint, label="complex")

@@ -32,7 +32,9 @@ def check_targets(d: Declarations, bag: Bag) -> None:
         if not name.startswith(PREFIX):
             continue
         of = name.removeprefix(PREFIX)
-        differentiable = [PREFIX + n for n, t in d.inputs.items() if t.dtype == "float" and t.differentiable]
+        differentiable = [
+            PREFIX + n for n, t in d.inputs.items() if t.dtype in ("float", "complex") and t.differentiable
+        ]
         if of in d.inputs and PREFIX + of not in differentiable:
             bag.error("OPG228", f"the input `{of}` has no gradient", span)
         elif of not in d.inputs:
@@ -53,8 +55,8 @@ def lower_override(
     """The block in one variant. Gradients of absent inputs are left out."""
     inner = replace(state, tensors=dict(state.tensors), later={})
     for o in outputs:
-        if o.kind is Kind.FLOAT:
-            inner.tensors[PREFIX + o.name] = Known(PREFIX + o.name, o.shape, Kind.FLOAT, d.targets()[o.name])
+        if o.kind in (Kind.FLOAT, Kind.COMPLEX):
+            inner.tensors[PREFIX + o.name] = Known(PREFIX + o.name, o.shape, o.kind, d.targets()[o.name])
     case = Case(state.given, state.chosen)
     chosen = [s for s in d.backward if s.target.name not in refused and holds(d, s.guard, case)]
     chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
@@ -88,12 +90,12 @@ def _stated_shape(d: Declarations, s: Assign) -> Wanted:
     own = d.shapes.get(of)
     if own is None:
         return Wanted()
-    origin = f"the shape of `{of}`"
+    origin, kind = f"the shape of `{of}`", Kind(d.inputs[of].dtype)
     if own == ():
-        return Wanted(kind=Kind.FLOAT)
+        return Wanted(kind=kind)
     if BATCH in own:
-        return Wanted(own, None, origin, Kind.FLOAT, batch=True)
+        return Wanted(own, None, origin, kind, batch=True)
     items = s.target.items or ()
     dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
     shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
-    return Wanted(shape, None, origin, Kind.FLOAT)
+    return Wanted(shape, None, origin, kind)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
+from opgen.ir.lower_complex import reduced
 from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import condition, numeric
@@ -118,12 +119,13 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     f.scope = inner
     body = f.lower(e.body)
     body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
+    body = reduced(f, row, body, e, loops)
     f.scope = outer
     good = every(isinstance(i, Batch) or resolve(f, i, body=body.kind is not None) for i in loops)
     if body.kind is None or not good:
         return None
     scalar = body.scalar
-    if path and _risky(scalar):
+    if path and risky(scalar):
         scalar = _under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
     names, batch = free(scalar)
     own = [i for i in loops if isinstance(i, IndexInfo)]
@@ -200,6 +202,8 @@ def _axes(scope: Scope, names: frozenset[str], batch: bool) -> list[IndexInfo | 
 
 
 def _kind(row: Row, body: Kind) -> Kind:
+    if body is Kind.COMPLEX:
+        return Kind.FLOAT if row.name in ("norm", "var") else body
     match row.result:
         case "same":
             return body
@@ -248,12 +252,12 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     # An element needs its body along the whole index, whatever holds for the element itself.
     joint = BATCH in loops
     f.path = tuple(c for c in path if not free(c)[0] & own and not (joint and free(c)[1]))
-    body = numeric(f.lower(e.body))
+    body = reduced(f, row, numeric(f.lower(e.body)), e, loops)
     f.path = path
     if body.kind is None:
         return None
     scalar = body.scalar
-    if path and _risky(scalar):
+    if path and risky(scalar):
         scalar = _under(path, scalar, body.kind, forbidden=own, batch=joint)
     names, batch = free(scalar)
     axes = _axes(f.scope, names | own, batch or joint)
@@ -263,7 +267,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
 # --- laziness --------------------------------------------------------------------------------------------------------
 
 
-def _risky(body: Scalar) -> bool:
+def risky(body: Scalar) -> bool:
     """Whether evaluating or differentiating a body where it is not wanted could fail or give nan."""
     for node in walk(body):
         if isinstance(node, Apply) and node.fn not in _TAME:

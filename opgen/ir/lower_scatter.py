@@ -80,7 +80,11 @@ def lower_scatter(
     assert base is not None
     if chosen is None:
         return ()
-    if chosen is not Kind.FLOAT and before is None and op in ("max", "min"):
+    if chosen is Kind.COMPLEX and op != "sum":
+        message = f"complex numbers are scattered with `+=`, not with `{s.op}`"
+        frame.error("OPG223", message, s.target.span)
+        return ()
+    if chosen in (Kind.INT, Kind.BOOL) and before is None and op in ("max", "min"):
         hint = f"start it: `{s.target.name}[…] = …` before"
         frame.error("OPG223", f"an integer `{s.op}` has no value to start from", s.target.span, hint)
         return ()

@@ -11,6 +11,7 @@ from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
+from opgen.ir.lower_kinds import ARTICLES
 from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
@@ -46,6 +47,7 @@ class Wanted:
     span: Span | None = None
     origin: str = ""
     kind: Kind | None = None
+    at_least: bool = False  # the kind may also be complex
     batch: bool = False  # a bare target has batch dims whatever the right side has
 
 
@@ -207,20 +209,18 @@ def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
 
 def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
     """The kind of the result: what the formula gives, or the declared one where it can be that."""
-    if wanted.kind is None or wanted.kind is kind:
+    if wanted.kind is None or wanted.kind is kind or (wanted.at_least and kind is Kind.COMPLEX):
         return kind
-    if wanted.kind is Kind.FLOAT:
-        return Kind.FLOAT
+    if wanted.kind is Kind.COMPLEX or (wanted.kind is Kind.FLOAT and kind is not Kind.COMPLEX):
+        return wanted.kind
     if wanted.kind is Kind.INT and kind is Kind.BOOL:
         return Kind.INT
     hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
-    message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {_article(kind)}"
+    if kind is Kind.COMPLEX:
+        hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
+    message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {ARTICLES[kind]}"
     frame.error("OPG243", message, s.value.span, hint)
     return None
-
-
-def _article(kind: Kind) -> str:
-    return {Kind.FLOAT: "a float", Kind.INT: "an integer", Kind.BOOL: "a condition"}[kind]
 
 
 def small(frame: Frame, s: Assign, body: Scalar) -> bool:

@@ -15,10 +15,11 @@ it; an *input* may come with fewer batch dims or with ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import TypeVar
 
 from opgen.diagnostics.model import Span
 from opgen.ir.scalar import BATCH, ZERO, Batch, Read, Scalar, reads
@@ -30,6 +31,7 @@ class Kind(StrEnum):
     FLOAT = "float"
     INT = "int"
     BOOL = "bool"
+    COMPLEX = "complex"  # outside programs, where such a tensor is two of floats (`opgen.ir.complex_split`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +329,15 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """A complex operand or result of an operator, and the float tensors that stand for it in programs."""
+
+    name: str
+    real: str
+    imag: str
+
+
+@dataclass(frozen=True, slots=True)
 class Callable:
     """A callable of Python by its dotted path; `numpy`: it takes and gives arrays of NumPy."""
 
@@ -344,10 +355,11 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A resolved spec: the call surface (all inputs and params) and one program per variant.
+    """A resolved spec: all inputs and params, and one program per variant.
 
     The order of `variants` is fixed: for each switch in order of declaration, present before absent and choices in the
-    order of the spec; the last switch varies fastest. A variant's number is its position.
+    order of the spec; the last switch varies fastest. A variant's number is its position. Inputs and outputs are those
+    of the programs; `surface` gives them as the operator is called.
     """
 
     name: str
@@ -357,3 +369,30 @@ class Operator:
     outputs: tuple[str, ...]
     variants: tuple[Variant, ...]
     elsewhere: Elsewhere | None = None
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Tensor, ...]:
+        """The inputs as the operator is called with them."""
+        return tuple(surface(self.pairs, self.inputs))
+
+    @property
+    def wide(self) -> bool:
+        """Is there a complex operand? Then everything is computed in float32 at least."""
+        return any(t.kind is Kind.COMPLEX for t in self.operands)
+
+    @property
+    def maybe_none(self) -> tuple[str, ...]:
+        """The operands that may be left out."""
+        return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in self.optional)))
+
+
+Surfaced = TypeVar("Surfaced", Tensor, Output)
+
+
+def surface(pairs: Sequence[Pair], tensors: Iterable[Surfaced]) -> Iterator[Surfaced]:
+    """Inputs or outputs with the two parts of a complex one as one."""
+    whole = {p.real: p.name for p in pairs} | {p.imag: "" for p in pairs}
+    for t in tensors:
+        if whole.get(t.name, t.name):
+            yield replace(t, name=whole[t.name], kind=Kind.COMPLEX) if t.name in whole else t

@@ -219,6 +219,8 @@ class _Planner:
                 return Storage.BOOL
             case Kind.FLOAT:
                 return Storage.COMPUTE if o.of and o.of == o.value else Storage.SCALAR
+            case Kind.COMPLEX:
+                raise AssertionError(f"{o.name}: programs are real")
             case _:
                 assert_never(o.kind)
 
@@ -261,6 +263,8 @@ def _argument(t: Tensor) -> Buffer:
             storage = Storage.BOOL
         case Kind.FLOAT:
             storage = Storage.COMPUTE if t.role is Role.SAVED else Storage.SCALAR
+        case Kind.COMPLEX:
+            raise AssertionError(f"{t.name}: programs are real")
         case _:
             assert_never(t.kind)
     return Buffer(t.name, t.shape, storage, t.role, t.role in (Role.COTANGENT, Role.TANGENT))

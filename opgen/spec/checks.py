@@ -63,7 +63,10 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
             tensor.absent.whole,
             hints=("add `optional: true`",),
         )
-    if tensor.dtype != "float" and tensor.differentiable:
+    if tensor.dtype == "complex" and tensor.domain is not None:
+        message = f"`{tensor.name}` is complex, and complex numbers have no order"
+        bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
+    if tensor.dtype in ("int", "bool") and tensor.differentiable:
         message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
         bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
 

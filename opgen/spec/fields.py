@@ -28,7 +28,7 @@ ClassName = Annotated[Word, PlainValidator(leaves.class_name), _STRING] | None
 DottedPath = Annotated[Word, PlainValidator(leaves.dotted), _STRING] | None
 Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims"))]
 Dtype = Annotated[
-    Literal["float", "int", "bool"], PlainValidator(leaves.one_of("float", "int", "bool", later=("complex",)))
+    Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
 ]
 OptionalDtype = Dtype | None
 ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]

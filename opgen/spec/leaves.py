@@ -148,13 +148,11 @@ def dotted(node: object) -> Word:
     return word(node, DOTTED, "a dotted path such as `package.function`", str.strip)
 
 
-def one_of(*allowed: str, later: tuple[str, ...] = ()) -> Callable[[object], str]:
+def one_of(*allowed: str) -> Callable[[object], str]:
     def choose(node: object) -> str:
         what = listed(allowed)
         if not isinstance(node, Scalar):
             raise expected(what, node)
-        if node.text in later:
-            raise refused("OPG118", f"`{node.text}` is not supported yet", label="not supported yet")
         if node.text not in allowed:
             guess = closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None

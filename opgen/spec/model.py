@@ -27,7 +27,7 @@ class InputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`; without it, `[...]`")
-    dtype: f.Dtype = Field("float", description="float (any floating dtype), int or bool")
+    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool or complex")
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
     domain: f.OptionalFormula = Field(None, description="inequality over the name itself, such as `x > 0`")
@@ -95,7 +95,7 @@ class OutputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`")
-    dtype: f.OptionalDtype = Field(None, description="float, int or bool; default: what the formula gives")
+    dtype: f.OptionalDtype = Field(None, description="float, int, bool or complex; default: what the formula gives")
     differentiable: f.Flag = Field(True, description="false: no gradient flows through it")
     doc: f.Text = Field("", description="one line for the generated documentation")
 

@@ -13,7 +13,8 @@ import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.diff.tangent import tangent
-from opgen.emit.samples import InputSample, SampleCase, default_value, sample_cases
+from opgen.emit.sample_arrays import InputSample
+from opgen.emit.samples import SampleCase, default_value, sample_cases
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
@@ -50,7 +51,8 @@ class Call:
         defaults = {a.name: default_value(a) for a in low.operator.params}
         self.params = {k: v for k, v in {**defaults, **stated}.items() if v is not None}
         self.program = case.variant.program
-        self.arrays = {s.name: s.array() for _, s in case.inputs if s is not None}
+        given = [s.arrays(low.operator.pairs) for _, s in case.inputs if s is not None]
+        self.arrays = {name: a for arrays in given for name, a in arrays.items()}
         self.floats = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
 
     def weighted(self, p: Program, arrays: dict[str, Array], salts: dict[str, int]) -> float:

@@ -65,7 +65,7 @@ def arguments(
     sizes, samples = dict(case.sizes), dict(case.inputs)
     out = dict(known)
     for i, t in enumerate(v.program.inputs):
-        out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), samples[t.name], seed))
+        out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), samples.get(t.name), seed))
     results = interp.run(v.program, {t.name: to_array(out[t.name]) for t in v.program.inputs}, params(operator, v))
     shapes = {**{n: x.shape for n, x in results.items()}, **{n: tuple(x.shape) for n, x in out.items()}}
     for t in p.inputs:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from opgen.emit.samples import InputSample
+from opgen.emit.sample_arrays import InputSample
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
 from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant

@@ -82,7 +82,6 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         # for later
         ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG219", "h[..., k - 2]"),
         ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
-        ("y = real(u)", "OPG225", "real(u)"),
     ],
 )
 def test_the_mistake_and_no_other(formula: str, code: str, marked: str) -> None:

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from opgen.diagnostics.model import Bag, Source
+from opgen.ir.lower import lower
+from opgen.opt.derive import derive
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text
+from opgen.spec.load import load
 
 sys.path.insert(0, str(Path(__file__).parent))
 import plan_programs as make
@@ -73,3 +77,30 @@ def test_a_long_composition_is_planned_in_linear_time_and_stays_flat(length: int
     assert time.perf_counter() - started < 0.02 * length + 1
     assert len(nest.passes[0].lets) == length
     assert max(len(repr(x.value)) for x in nest.passes[0].lets) < 1000
+
+
+def test_a_sum_over_the_batch_joins_no_kernel_over_the_batch() -> None:
+    """Its result has other axes than the point values that it reads."""
+    bag = Bag()
+    spec = load(
+        Source(
+            "f.yaml",
+            """
+op: f
+inputs: {x: {shape: [...]}, u: {shape: [...]}, c: {shape: [P]}}
+forward: |
+  m[...] = hypot(x[...], u[...])
+  power[..., p < P] = m[...]**p
+  y[...] = sum[p](c[p]*power[..., p]*cos(p*u[...]))
+  w[...] = sum[p](c[p]*power[..., p]*sin(p*u[...]))
+outputs: [y, w]
+""",
+        ),
+        bag,
+    )
+    assert spec is not None
+    operator = lower(spec, bag)
+    assert operator is not None
+    (derived,) = derive(operator)
+    assert derived.backward is not None
+    assert "grad_c" in text(build(derived.backward))

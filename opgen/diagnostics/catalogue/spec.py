@@ -90,7 +90,6 @@ ROWS = (
         "bias: {absent: 1}",
         "bias: {optional: true, absent: 1}",
     ),
-    Code("OPG118", "Not supported yet", "The language describes this, but this version does not build it."),
     Code(
         "OPG119",
         "Default that does not fit",

@@ -126,10 +126,15 @@ STREAMS: dict[str, Case] = {
         {"x": (6, 3)}, "outputs: {u: {shape: []}}",
     ),
 }  # fmt: skip
+ONE_SIDED = {  # an index that only one factor of a product has
+    "summed_on_one_side": Case(
+        "y[i] = sum[j, e](q[i, e]*k[j, e])", "{q: {shape: [M, E]}, k: {shape: [N, E]}}", {"q": (3, 2), "k": (4, 2)}
+    ),
+}
 PAIRS_AS_EVER = {  # compares what it is reduced to with what is reduced
     "distance_to_a_set": Case(
         "u[i] = min[j](sum[d]((x[i, d] - y[j, d])**2))", "{x: {shape: [M, D]}, y: {shape: [N, D]}}",
         {"x": (3, 2), "y": (70, 2)},
     ),
 }  # fmt: skip
-CASES |= STREAMS | PAIRS_AS_EVER
+CASES |= STREAMS | ONE_SIDED | PAIRS_AS_EVER

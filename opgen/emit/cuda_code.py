@@ -337,7 +337,8 @@ def contraction(plan: KernelPlan, step: Contract) -> Nest:
     def read(o: Operand) -> Read:
         return Read(o.buffer, _at(o))
 
-    folded = Pass(tuple(loops[k] for k in step.k), folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
+    summed = tuple(loop for k, loop in loops.items() if k not in step.out.labels)
+    folded = Pass(summed, folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
     total: Read = Read("total", ())
     kind = plan.buffer(step.out.buffer).kind
     value = total if step.bias is None else add(total, read(step.bias))

@@ -23,6 +23,7 @@ from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
 from opgen.opt.save import save
 from opgen.opt.simplify import fold, tidy
+from opgen.opt.spelling import spell_alike
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
 Pass = Callable[[Program], Program]
@@ -134,6 +135,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
     return (
         ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
+        ("spell alike", lambda p: spell_alike(p, keep)),
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
         ("contract", lambda p: contract(p, sizes, keep, note)),

@@ -52,6 +52,10 @@ CASES: dict[str, Case] = {
     ),
     "diagonal": Case("y[i] = x[i, i]*2", "{x: {shape: [N, N]}}", {"x": (3, 3)}),
     "literal": Case("y[i] = x[i, 0] - x[i, 1]", "{x: {shape: [N, 2]}}", {"x": (3, 2)}),
+    "integer_functions": Case(
+        "y[..., n] = x[..., clamp(max(n - 1, 0), 0, N - 2)]*abs(min(n, 2) - max(x[..., n] > 0, 0))", X, {"x": (2, 5)}
+    ),
+    "sum_of_one_value": Case("y = sum[n < N](max(w[0], w[1]))", "{w: {shape: [N]}}", {"w": (5,)}),
     "out_of_range": Case(
         "y[..., n] = x[..., n + k]", X, {"x": (2, 5)}, STEP, {"k": 1},
         raises=True, gradient=False,
@@ -122,10 +126,15 @@ STREAMS: dict[str, Case] = {
         {"x": (6, 3)}, "outputs: {u: {shape: []}}",
     ),
 }  # fmt: skip
+ONE_SIDED = {  # an index that only one factor of a product has
+    "summed_on_one_side": Case(
+        "y[i] = sum[j, e](q[i, e]*k[j, e])", "{q: {shape: [M, E]}, k: {shape: [N, E]}}", {"q": (3, 2), "k": (4, 2)}
+    ),
+}
 PAIRS_AS_EVER = {  # compares what it is reduced to with what is reduced
     "distance_to_a_set": Case(
         "u[i] = min[j](sum[d]((x[i, d] - y[j, d])**2))", "{x: {shape: [M, D]}, y: {shape: [N, D]}}",
         {"x": (3, 2), "y": (70, 2)},
     ),
 }  # fmt: skip
-CASES |= STREAMS | PAIRS_AS_EVER
+CASES |= STREAMS | ONE_SIDED | PAIRS_AS_EVER

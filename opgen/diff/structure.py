@@ -182,7 +182,7 @@ def _dims(
         assert found is not None, f"{p.name}: no argument tells the size {d.name}"
         if found.tensor not in {t.name for t in inputs}:
             chosen = next(t for t in candidates if t.name == found.tensor)
-            inputs = [t for t in candidates if t in inputs or t is chosen]
+            return _dims(p, candidates, [t for t in candidates if t in inputs or t is chosen], scalars)
         dims.append(found)
     return inputs, tuple(dims)
 

@@ -7,6 +7,8 @@ Where the plan cannot know which of the last two meets memory better, both are w
 
 from __future__ import annotations
 
+import re
+
 from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_scope import Access, CpuScope, numeric_indices
 from opgen.emit.cuda_scope import value_type
@@ -159,10 +161,11 @@ class NestCode:
         sources = self._sources(p, "run", "run")
         body = self._body(p, "lane")
         self.outer_locals = saved
+        i = " i" if any(re.search(r"\bi\b", line) for line in body) else ""
         if p.folds:
-            head = "rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {"
+            head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
         else:
-            head = "rt::each(run.size, [&](int64_t i) {"
+            head = f"rt::each(run.size, [&](int64_t{i}) {{"
         return [*sources, *block(head, body, "});")]
 
     def _chunked(self, p: Pass) -> list[str]:

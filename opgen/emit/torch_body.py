@@ -117,7 +117,7 @@ def is_full(scope: Scope, v: Value, space: Space) -> bool:
 
 def expanded(scope: Scope, v: Value, space: Space) -> Value:
     """The value with every dim of the space at its full size."""
-    if is_full(scope, v, space):
+    if is_full(scope, v, space) and not v.text.number:
         return v
     carriers = frozenset(t.name for t in scope.carriers())
     shape = scope.shape_text(space)
@@ -228,7 +228,7 @@ def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: b
     if len(places) > 1 and not all(proven(scope, p, space) for p in places):
         return _checked(scope, places, space, packs=packs)
     e = row_major([(p.at, p.extent) for p in places])
-    found = packed(scope, e, space) if packs else body_value(scope, e, space)
+    found = as_kind(scope, packed(scope, e, space) if packs else body_value(scope, e, space), Kind.INT)
     if len(found.text.text) <= _LONG or isinstance(e, Read) or found.text.number:
         return found
     e = scope.named_position(e, space)
@@ -238,7 +238,7 @@ def index_value(scope: Scope, places: Sequence[Place], space: Space, *, packs: b
 def _checked(scope: Scope, places: Sequence[Place], space: Space, *, packs: bool) -> Value:
     at, extents = [p.at for p in places if not isinstance(p.at, Batch)], [p.extent for p in places]
     loops = tuple(x for x in space if any(x in loops_of(e, space) for e in at)) if packs else space
-    values = [body_value(scope, e, loops) for e in at]
+    values = [as_kind(scope, body_value(scope, e, loops), Kind.INT) for e in at]
     for k, v in enumerate(values):
         if len(v.text.text) > _LONG and not v.text.number and not isinstance(at[k], Read):
             values[k] = body_value(scope, scope.named_position(at[k], loops), loops)

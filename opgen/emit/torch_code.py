@@ -16,7 +16,7 @@ from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast, used_names
 from opgen.emit.torch_scope import RUNTIME
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
 
 
@@ -54,20 +54,22 @@ def torch_function(
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one."""
     prepared = [prepare(p) for _, p in programs]
-    taken = dict.fromkeys((*(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
+    anchor = _anchor(programs, operator)
+    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
     upcast = not operator.wide and any(needs_upcast(p) for p in prepared)
-    frame = Frame(upcast, operator.outputs, masked, tuple(taken))
+    frame = Frame(upcast, operator.outputs, masked, tuple(taken), anchor)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
     ]
     results = _results(programs)
-    switches = Switches.of([v.conditions for v, _ in programs], _tested(programs), operator.pairs)
+    conditions = [v.conditions for v, _ in programs]
+    switches = Switches.of(conditions, _tested(programs, operator.outputs), operator.pairs)
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
     body = _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
-    text = [*_nothing(start), *(_precision(programs, listings, body) if frame.upcast else ()), *body]
+    text = [*_nothing(start), *(_precision(programs, listings, body, anchor) if frame.upcast else ()), *body]
     returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
     tensors = _tensors(programs, operator, used)
@@ -95,13 +97,31 @@ def _nothing(names: list[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else _nothing(names[:half]) + _nothing(names[half:])
 
 
-def _precision(programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], body: list[str]) -> list[str]:
+def _precision(
+    programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], body: list[str], anchor: str
+) -> list[str]:
     """The dtype of the results, and the arguments in the dtype that computing is done in."""
     floats = tuple(dict.fromkeys(name for x in listings for name in x.floats))
-    always = [t.name for t in programs[0][1].inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED]
-    source = next((n for n in always if all(any(t.name == n for t in p.inputs) for _, p in programs)), None)
-    dtype = f"dtype = {source}.dtype" if source else "dtype = torch.get_default_dtype()"
-    return [*([dtype] if "dtype" in used_names("\n".join(body)) else []), *_upcast(floats)]
+    dtype = f"{anchor}.dtype" if anchor else _first_dtype(programs)
+    return [*([f"dtype = {dtype}"] if "dtype" in used_names("\n".join(body)) else []), *_upcast(floats)]
+
+
+def _anchor(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> str:
+    """A float argument that every call has, whose dtype the results have; empty where there is none."""
+    every = [[t for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED] for _, p in programs]
+    shared = (t.name for t in every[0] if all(any(u.name == t.name for u in other) for other in every))
+    passed = (t.name for floats in every for t in floats if (t.of or t.name) not in operator.optional)
+    given = (t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.name not in operator.optional)
+    return next((name for names in (shared, passed, given) for name in names), "")
+
+
+def _first_dtype(programs: Sequence[tuple[Variant, Program]]) -> str:
+    """The dtype of whichever float argument is there, where no variant shares one with all the others."""
+    floats = [next((t.name for t in p.inputs if t.kind is Kind.FLOAT), None) for _, p in programs]
+    found = tuple(dict.fromkeys(n for n in floats if n is not None))
+    if None in floats or not found:
+        return "torch.get_default_dtype()"
+    return f"next(t for t in ({', '.join(found)}) if t is not None).dtype"
 
 
 def _upcast(floats: tuple[str, ...]) -> list[str]:
@@ -117,19 +137,24 @@ def _upcast(floats: tuple[str, ...]) -> list[str]:
     return _upcast(floats[:half]) + _upcast(floats[half:])
 
 
-def _tested(programs: Sequence[tuple[Variant, Program]]) -> dict[str, str]:
+def _tested(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
     """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
     out: dict[str, str] = {}
     for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
         present = [p for v, p in programs if Given(name, present=True) in v.conditions]
         absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
-        candidates = [t.name for t in present[0].inputs] if present else []
+        candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []
         candidates.sort(key=lambda n: n != name)
         for n in candidates:
             if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
                 out[name] = n
                 break
     return out
+
+
+def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
+    """Is this argument passed only where the optional one is?"""
+    return name in (t.name, t.of, t.of.removeprefix("grad_")) or (t.role is Role.SAVED and t.of not in outputs)
 
 
 def _has(p: Program, name: str) -> bool:

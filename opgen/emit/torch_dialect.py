@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.emit.printer import Dialect, Infix, Printer, Special, Text, decimal, join, result_kind, whole
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.program import Kind
-from opgen.ir.scalar import ONE, ZERO, Lit, Scalar
+from opgen.ir.scalar import ONE, ZERO, Apply, Lit, Scalar
 
 TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_AND, ADD, MUL, UNARY, POWER, ATOM = 0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 12, 13
 
@@ -44,7 +44,7 @@ def dialect(casts: Casts) -> Dialect:
     """The torch dialect inside one function body."""
 
     def as_float(t: Text) -> Text:
-        return t if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
+        return replace(t, kind=Kind.FLOAT) if t.number else Text(f"{t.at(ATOM)}.to({casts.dtype()})", ATOM)
 
     def as_tensor(t: Text) -> Text:
         return Text(casts.tensor(t.text, t.kind), ATOM, t.kind) if t.number else t
@@ -179,6 +179,9 @@ def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:
 
 def _not(p: Printer, args: tuple[Scalar, ...]) -> Text:
     t = p.text(args[0])
+    opposite = {"eq": "ne", "ne": "eq"}.get(args[0].fn) if isinstance(args[0], Apply) else None
+    if t.number and opposite is not None and isinstance(args[0], Apply):
+        return p.text(Apply(opposite, args[0].args))
     if t.number:
         return Text(f"not {t.at(NOT)}", NOT, Kind.BOOL, number=True)
     return Text(f"~{t.at(UNARY)}", UNARY, Kind.BOOL)

@@ -18,7 +18,7 @@ from opgen.emit.torch_rewrite import Names, mapped, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
-from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Lit, Read, Scalar, both, call, rebuild, walk, where
+from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Dim, Lit, Read, Scalar, both, call, rebuild, walk, where
 
 # Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
 _SAFE: dict[str, tuple[int, Scalar]] = {
@@ -151,6 +151,8 @@ class _Lazy:
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
         if guard is None:
             return replace(e, at=at)
+        if self._beyond(e, shape, guard):
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         pairs = zip(e.at, at, shape, strict=True)
         return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
 
@@ -158,6 +160,20 @@ class _Lazy:
         if isinstance(position, Batch | Lit) or isinstance(extent, Batch):
             return False
         return not inside(position, extent, self.facts)
+
+    def _beyond(self, e: Read, shape: Shape, guard: Scalar) -> bool:
+        """Does a condition on sizes keep a literal position in range?"""
+        if not self._about_sizes(guard):
+            return False
+        pairs = zip(e.at, shape, strict=True)
+        return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
+
+    def _about_sizes(self, condition: Scalar) -> bool:
+        """Does a size stand in a condition, or in one that has a statement of its own?"""
+        named = {t.target: t.body for t in self.before}
+        nodes = list(walk(condition))
+        found = [named[n.tensor] for n in nodes if isinstance(n, Read) and n.tensor in named]
+        return any(isinstance(n, Dim) for n in nodes) or any(self._about_sizes(e) for e in found)
 
     def _hazardous(self, e: Scalar) -> bool:
         """Would evaluating it where it is not wanted do harm?"""

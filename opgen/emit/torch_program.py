@@ -51,6 +51,7 @@ class Frame:
     results: tuple[str, ...]  # the outputs of the operator
     masked: bool  # a result that is not asked for may not be assigned
     reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
+    anchor: str = ""  # a float argument that every call has
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Listing:
 def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
-    scope = Scope(p, frame.upcast, several_batches, frame.results)
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor)
     scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
@@ -106,7 +107,7 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
     taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
     times = Counter(o.value for o in p.outputs)
     final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
-    shared = {o.value: f"whole_{o.name}" for o in p.outputs if masked and o.value in last_reads}
+    shared = {o.value: f"whole_{o.name}" for o in p.outputs if (masked and o.value in last_reads) or times[o.value] > 1}
     return {**final, **shared}
 
 
@@ -216,7 +217,7 @@ def _named(scope: Scope, value: Value, o: Output) -> Value:
 def _is_residual(p: Program, o: Output) -> bool:
     """An intermediate kept for backward: in the compute dtype, without broadcasting it."""
     derived = any(t.role in (Role.COTANGENT, Role.TANGENT) for t in p.inputs)
-    return bool(o.of) and o.like is None and not derived
+    return bool(o.of) and o.like is None and not o.differentiable and not derived
 
 
 def _narrower(scope: Scope, like: str) -> bool:

@@ -73,8 +73,16 @@ def reduction(scope: Scope, s: Compute) -> Value:
     if any(loop not in value.loops for loop in space if loop not in s.over):
         space = tuple(loop for loop in space if loop in s.over or loop in value.loops)
         value = body_value(scope, s.body, space)
-    value = _ready(scope, s.op, value, space, s.over)
+    value = _ready(scope, s.op, _converted(scope, s.op, value), space, s.over)
     return _reduced(s, value, space, kept)
+
+
+def _converted(scope: Scope, op: str, value: Value) -> Value:
+    """The body in a kind that torch reduces."""
+    if REDUCTIONS[op].result == "float":
+        return as_kind(scope, value, Kind.FLOAT)
+    counts = value.text.kind is Kind.BOOL and not REDUCTIONS[op].takes_condition
+    return as_kind(scope, value, Kind.INT) if counts else value
 
 
 def _ready(scope: Scope, op: str, value: Value, space: Space, over: Space) -> Value:
@@ -133,7 +141,7 @@ def _index_operator(scope: Scope, s: Compute, kept: Space) -> Value:
     assert s.op is not None
     value = body_value(scope, s.body, kept)
     kept = tuple(loop for loop in kept if loop in value.loops or loop in s.over)
-    value = body_value(scope, s.body, kept)
+    value = _converted(scope, s.op, body_value(scope, s.body, kept))
     if value.loops != kept or (BATCH in s.over and not scope.whole_batch(value.batch)):
         value = expanded(scope, value, kept)
     kind = _kind(s.op, value.text.kind)

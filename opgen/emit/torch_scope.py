@@ -72,6 +72,7 @@ class Scope:
     upcast: bool  # half is computed in float32
     several_batches: bool = True  # inputs may have different batch dims
     results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
+    anchor: str = ""  # a float argument that every call has, for a program without any
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
@@ -159,7 +160,7 @@ class Scope:
         for t in self.program.inputs:
             if t.kind is Kind.FLOAT:
                 return self.tensor(t.name).name
-        return ""
+        return self.anchor
 
     def dialect(self) -> Dialect:
         """The torch dialect in this function, made once."""
@@ -245,9 +246,9 @@ class Scope:
     def shape_text(self, loops: tuple[Loop, ...]) -> str:
         """Code for the shape of a space."""
         named = [self.number(a.extent).text for a in loops if isinstance(a, Axis)]
-        if BATCH not in loops:
+        batch = self.batch_shape() if BATCH in loops else "()"
+        if batch == "()":
             return f"({', '.join(named)}{',' if len(named) == 1 else ''})"
-        batch = self.batch_shape()
         return f"(*{batch}, {', '.join(named)})" if named else batch
 
     # --- batch ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ differentiation, and go into the program beside its statements.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
+from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -20,7 +22,7 @@ from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
-from opgen.lang.nodes import Call, Name
+from opgen.lang.nodes import Call, Expr, Name
 
 MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -48,13 +50,15 @@ def call(f: Frame, e: Call) -> Typed:
 
 
 def _where(f: Frame, e: Call) -> Typed:
-    """Lazy: each branch is lowered under its condition; a branch that no variant takes is not looked at."""
+    """Lazy: each branch is lowered under its condition; one that this variant never takes may say what would be wrong
+    in it."""
     if len(e.args) != 3:
         return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, "`where(condition, a, b)`")
     test, yes, no = e.args
     decided = condition(f, f.lower(test), test.span)
     if isinstance(decided.scalar, Lit) and decided.kind is not None:
-        return f.lower(yes if decided.scalar.value else no)
+        taken, other = (yes, no) if decided.scalar.value else (no, yes)
+        return _as_beside(f.lower(taken), _passed_over(f, other))
     path = f.path
     f.path = (*path, decided.scalar)
     a = f.lower(yes)
@@ -66,6 +70,21 @@ def _where(f: Frame, e: Call) -> Typed:
     if not (a.kind is Kind.BOOL and b.kind is Kind.BOOL):
         a, b = numeric(a), numeric(b)
     return Typed(where(decided.scalar, a.scalar, b.scalar), promote((a.kind, b.kind)))
+
+
+def _passed_over(f: Frame, e: Expr) -> Typed:
+    """A branch that is not taken, for what it says about kinds, batch dims and how far indices run."""
+    names = set(f.state.taken)
+    found = replace(f, bag=Bag(), pending=[], checks=[], reported=set(f.reported)).lower(e)
+    f.state.taken = names
+    return found
+
+
+def _as_beside(taken: Typed, other: Typed) -> Typed:
+    """A literal in the kind that it has where both branches count."""
+    if other.kind is Kind.FLOAT and isinstance(taken.scalar, Lit) and taken.kind in (Kind.INT, Kind.BOOL):
+        return Typed(Lit(Fraction(taken.scalar.value)), Kind.FLOAT)
+    return taken
 
 
 def _cast(f: Frame, e: Call) -> Typed:

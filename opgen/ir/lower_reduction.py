@@ -130,7 +130,7 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     names, batch = free(scalar)
     own = [i for i in loops if isinstance(i, IndexInfo)]
     axes = _axes(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
-    scalar = _restore_names(scalar, own, axes)
+    scalar = _restore_names(f, scalar, own, axes)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
 
@@ -177,11 +177,12 @@ def another(f: Frame, name: str) -> str:
     return f"{name}{n}"
 
 
-def _restore_names(body: Scalar, own: list[IndexInfo], axes: list[IndexInfo | Batch]) -> Scalar:
-    """Give an index its written name back where the outer index of that name plays no part."""
+def _restore_names(f: Frame, body: Scalar, own: list[IndexInfo], axes: list[IndexInfo | Batch]) -> Scalar:
+    """Give an index its written name back where neither the outer index of that name nor a statement taken out of the
+    body has a part in it."""
     taken = {a.unique for a in axes if isinstance(a, IndexInfo)}
     for info in own:
-        if info.unique != info.name and info.name not in taken:
+        if info.unique != info.name and info.name not in taken and not any(info in p.axes for p in f.pending):
             body = substitute(body, {Index(info.unique): Index(info.name)})
             info.unique = info.name
     return body

@@ -12,7 +12,7 @@ from fractions import Fraction
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.contribution import rename
 from opgen.diff.structure import Builder, Names, count, extent, loops_of, positions
-from opgen.ir.program import Axis, Compute, Loop, Program, Statement, names
+from opgen.ir.program import Axis, Compute, Loop, Program, Statement, definitions, names
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import TWO, Apply, Batch, Index, Lit, Read, Scalar, call, sub, transform
 from opgen.opt.patterns import terms_of
@@ -31,6 +31,7 @@ def recognise(p: Program) -> tuple[Program, Log]:
 class _Walk:
     def __init__(self, p: Program) -> None:
         self.builder = Builder(Names(names(p)))
+        self.stated = frozenset(s.target for s in definitions(p))
         self.made: dict[str, Compute] = {}
         self.log: Log = []
 
@@ -187,7 +188,9 @@ class _Walk:
         if s.op is None and isinstance(s.body, Read) and s.body.at == positions(s.axes):
             source = self.made.get(s.body.tensor)
             last = self.builder.statements[-1] if self.builder.statements else None
-            if source is not None and last is source and source.axes == s.axes and source.op is not None:
+            if source is None or source.target in self.stated or source.op is None:
+                return s
+            if last is source and source.axes == s.axes:
                 self.builder.statements.pop()
                 del self.made[source.target]
                 return replace(s, body=source.body, op=source.op, over=source.over)

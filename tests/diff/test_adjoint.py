@@ -15,6 +15,8 @@ from opgen.ir.scalar import BATCH, ONE, Apply, Param, call, mul, neg
 from opgen.ir.verify import verify
 from tests.diff.programs import at, axes, check_gradient, check_tangent, close, program, sample, tensor
 from tests.diff.samples import samples
+from tests.ir.specs import elementwise
+from tests.ir.specs import program as spec_program
 
 SAMPLES = samples()
 
@@ -174,3 +176,10 @@ def test_the_adjoint_grows_linearly_with_the_program() -> None:
 
     sizes = [len(adjoint(chain(n)).statements) for n in (10, 100, 1000)]
     assert sizes == [19, 199, 1999]
+
+
+def test_an_argument_that_only_tells_a_size_brings_the_other_sizes_of_its_shape() -> None:
+    more = "dims: {P: (N + 1)//2}"
+    p = spec_program(elementwise("y[i < P, ..., j < N] = 0.5", "{x: {shape: [N, N]}, u: {dtype: bool}}", more))
+    second = verify(adjoint(verify(adjoint(p))))
+    assert sorted(d.name for d in second.dims) == ["N", "P"]

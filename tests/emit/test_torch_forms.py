@@ -13,7 +13,7 @@ from opgen.ir.lower import lower
 from opgen.ir.program import Role
 from opgen.opt.derive import derive
 from opgen.spec.load import load
-from tests.emit.test_torch_specs import BATCHES, STAGES, arguments
+from tests.emit.test_torch_specs import BATCHES, STAGES, arguments, remember
 from tests.emit.torch_cases import compare, params_of, to_array, to_tensor
 from tests.emit.torch_exec import function, source
 
@@ -98,6 +98,33 @@ FORMS = {
         "inputs: {x: {}, k: {dtype: int}, m: {dtype: bool}}\n"
         "forward: 'y = x * m + m + k / 2 + (x > 0) - (k % 2 == 1) + sqrt(abs(k) + 1) + where(m, k, 1)'\n"
     ),
+    "spread": ("inputs: {x: {}, w: {shape: [N, ...]}}\nforward: 'y[..., n < N] = x[...]'\n"),
+    "part": (
+        "inputs: {w: {shape: [..., N]}, x: {shape: [N, ...]}, z: {shape: [N, ...]}}\n"
+        "forward: |\n"
+        "  y[i < 3, n < N] = i*max(i - 1, 0)*n\n"
+        "  k[n < N, ..., i < 2] = x[0, ...]*n*z[1, ...]\n"
+        "  c[i < 2] = 0.5\n"
+    ),
+    "outside": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: 'y[...] = exp(pad(x[..., 7], 2))*pad(x[..., 0], 1) + sin(pad(x[..., 1], 0))'\n"
+    ),
+    "numbers": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y = N\n"
+        "  z = 0.5\n"
+        "  p[i < 3] = where(i <= 1, 2, 0.3 + N/2)\n"
+        "  q[...] = x[..., where(x[..., 0] > 0, 1, 0)]\n"
+    ),
+    "integers": (
+        "inputs: {x: {shape: [K]}, ids: {shape: [..., N], dtype: int}, on: {shape: [N], dtype: bool}}\n"
+        "forward: |\n"
+        "  a[..., n] = softmax[n](ids[..., n])*x[0]\n"
+        "  b[..., n] = logcumsumexp[n](ids[..., n])*x[1] + cumsum[n](on[n])\n"
+        "  m = mean[n](on[n])*max[n](on[n])*x[0] + argmax[n](on[n]) + var[...](2)\n"
+    ),
     "names": (
         "inputs: {sum: {}, torch_: {}, l: {shape: [..., I]}}\nforward: 'max[..., i] = sum * torch_ + l[..., i] * I'\n"
     ),
@@ -108,10 +135,11 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, stage: str) -> None:
     bag = Bag()
-    spec = load(Source(f"{form}.yaml", f"op: {form}\n{FORMS[form]}"), bag)
+    spec = load(Source(f"{form}.yaml", f"op: form_{form}\n{FORMS[form]}"), bag)
     operator = lower(spec, bag) if spec else None
+    assert spec is not None
     assert operator is not None, [d.message for d in bag.items]
-    for d in derive(operator):
+    for d in remember(spec, operator):
         p = getattr(d, stage)
         if p is None:
             pytest.skip("not applicable: nothing is derived at this stage")
@@ -139,3 +167,18 @@ def test_untaken_branches_stay_out_of_every_derivative() -> None:
     for _ in range(3):
         (y,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         assert bool(torch.isfinite(y).all()), y
+
+
+def test_a_missing_param_is_told_by_itself() -> None:
+    text = (
+        "op: form_missing\ninputs: {x: {}, z: {}}\nparams: {limit: {type: float, default: null}}\n"
+        "forward: |\n  y = atan(x*z) if given(limit)\n  y = tanh(z) if not given(limit)\n"
+    )
+    bag = Bag()
+    spec = load(Source("missing.yaml", text), bag)
+    operator = lower(spec, bag) if spec else None
+    assert operator is not None
+    derived = derive(operator)
+    for stage in ("backward", "tangent"):
+        f = torch_function("f", [(d.variant, getattr(d, stage)) for d in derived], operator)
+        assert "limit" in f.arguments

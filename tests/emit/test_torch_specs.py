@@ -11,12 +11,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opgen.diagnostics.model import Bag, Source  # noqa: E402
-from opgen.emit.samples import SampleCase, sample_cases  # noqa: E402
+from opgen.emit.sample_cases import sample_cases  # noqa: E402
+from opgen.emit.samples import SampleCase  # noqa: E402
 from opgen.ir import interp  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
 from opgen.ir.program import Condition, Operator, Program, Role, Variant  # noqa: E402
 from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
+from opgen.spec.model import OpSpec  # noqa: E402
 from tests.emit.torch_cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
 from tests.spec_files import SPECS  # noqa: E402
 
@@ -32,9 +34,15 @@ def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    for case in sample_cases(spec, operator, [None] * len(operator.variants)):
+    return operator, remember(spec, operator)
+
+
+def remember(spec: OpSpec, operator: Operator) -> tuple[Derived, ...]:
+    """Derive everything, and note the case of every variant."""
+    every = derive(operator)
+    for case in sample_cases(spec, operator, every):
         CASES.setdefault((operator.name, case.variant.conditions), case)
-    return operator, derive(operator)
+    return every
 
 
 def case_of(operator: Operator, v: Variant) -> SampleCase:

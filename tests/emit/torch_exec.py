@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,17 @@ def source(f: TorchFunction) -> str:
     return "\n".join((f"def {f.name}({', '.join(f.arguments)}):", *body)) + "\n"
 
 
-def function(f: TorchFunction) -> Callable[..., Any]:
-    """The function itself."""
+@cache
+def _runtime() -> dict[str, Any]:
+    """What printed functions call."""
     scope: dict[str, Any] = {"torch": torch, "math": math}
     exec(compile(_RUNTIME.read_text(encoding="utf-8"), str(_RUNTIME), "exec"), scope)
+    return scope
+
+
+def function(f: TorchFunction) -> Callable[..., Any]:
+    """The function itself."""
+    scope = dict(_runtime())
     exec(compile(source(f), f"<{f.name}>", "exec"), scope)
     made: Callable[..., Any] = scope[f.name]
     return made

@@ -9,6 +9,7 @@ from opgen.ir.interp import array, run
 from opgen.ir.program import Chosen, Given, Kind
 from opgen.ir.scalar import BATCH, Apply, Const, Dim, Lit, Param
 from opgen.ir.text import scalar as show
+from opgen.ir.verify import verify
 
 from .specs import built, elementwise, lines, program
 
@@ -78,6 +79,19 @@ def test_reductions_bind_anew() -> None:
 def test_inner_index_keeps_a_name_where_both_meet() -> None:
     text = elementwise("y[..., d] = where(x[..., d] > 0, sum[d](log(x[..., d])), 0)", "{x: {shape: [..., D]}}")
     assert lines(program(text))[0] == "sum_d[..., d < D] = sum[d2 < D](where(x[..., d] > 0, log(x[..., d2]), 0))"
+
+
+def test_an_index_that_two_reductions_use_has_one_name() -> None:
+    p = program(elementwise("y[i < M, n] = sum[i < M](sum[k < N](pad(x[2*i + 1, n], 0)))", "{x: {shape: [M, N]}}"))
+    assert lines(verify(p))[0].endswith("= sum[k < N](pad(x[2*i2 + 1, n], 0))")
+    assert "i2 < M" in lines(p)[0]
+
+
+def test_a_branch_that_a_variant_never_takes_still_says_how_far_an_index_runs() -> None:
+    formula = "y[i] = where(on, 0.5*x[i], 2)\nz = 1 if on\nz = 0 if not on"
+    _, off = built(elementwise(formula, "{x: {shape: [N]}}", "params: {on: {type: bool}}")).variants
+    assert lines(off.program)[0] == "y[i < N] = 2.0"
+    assert off.program.kind_of("y") is Kind.FLOAT
 
 
 def test_batch_binds_anew() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from opgen.emit.templates import fill, root
 from opgen.ir.program import Program
 from opgen.native import emulate
 from opgen.plan.build import build
-from opgen.plan.model import Contract
+from opgen.plan.model import Contract, KernelPlan
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
@@ -32,6 +32,12 @@ def _in_halves(count: int, grain: int, body: object, data: int) -> None:
     body(count // 2, count, data)  # type: ignore[operator]
 
 
+def planned(program: Program) -> KernelPlan:
+    """The plan of a program, with plain loops for contractions."""
+    made = build(program)
+    return replace(made, steps=tuple(contraction(made, s) if isinstance(s, Contract) else s for s in made.steps))
+
+
 def kernels_text(table: StepTable) -> str:
     """The file of the kernels of a table, for an operator called `op`."""
     return fill(
@@ -40,30 +46,40 @@ def kernels_text(table: StepTable) -> str:
         includes=(),
         elsewhere=(),
         kernels=tuple(k.lines for k in table.kernels),
-        steps=tuple(table_lines([k.name for k in table.kernels])),
+        steps=tuple(table_lines([k.name for k in table.kernels])) or ("nullptr,",),
     )
 
 
+def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
+    """One library of the kernels of several plans, and the numbers of their steps."""
+    table = StepTable("op")
+    numbers = tuple(table.add(plan, name) for name, plan in plans)
+    source = folder / "op_kernels.cpp"
+    source.write_text(kernels_text(table))
+    made = folder / "op.so"
+    found = emulate.compiler()
+    assert found is not None
+    line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+    return made, numbers
+
+
 class Compiled(emulate.Emulated):
-    """One program as CPU kernels."""
+    """A plan as CPU kernels."""
 
     steps = "op_steps_baseline"
 
-    def __init__(self, program: Program, folder: Path) -> None:
-        planned = build(program)
-        steps = tuple(contraction(planned, s) if isinstance(s, Contract) else s for s in planned.steps)
-        self.plan = replace(planned, steps=steps)
-        table = StepTable("op")
-        self.numbers = table.add(self.plan, "run")
-        source = folder / "op_kernels.cpp"
-        source.write_text(kernels_text(table))
-        made = folder / "op.so"
-        found = emulate.compiler()
-        assert found is not None
-        line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[:3000]
-        self.library = ctypes.CDLL(str(made))
+    def __init__(self, plan: KernelPlan, library: Path, numbers: Sequence[int]) -> None:
+        self.plan, self.numbers = plan, tuple(numbers)
+        self.library = ctypes.CDLL(str(library))
+
+    @staticmethod
+    def alone(program: Program, folder: Path) -> Compiled:
+        """One program with a library of its own."""
+        plan = planned(program)
+        library, (numbers,) = compile_plans([("run", plan)], folder)
+        return Compiled(plan, library, numbers)
 
     def _call(self, memory: Mapping[str, emulate.Memory], sizes: emulate._Sizes, dtype: str, processors: int) -> None:
         missing = emulate._Tensor()
@@ -75,7 +91,7 @@ class Compiled(emulate.Emulated):
             (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
         )  # fmt: skip
-        steps = (ctypes.c_void_p * (max(self.numbers) + 1)).in_dll(self.library, self.steps)
+        steps = (ctypes.c_void_p * (max(self.numbers, default=0) + 1)).in_dll(self.library, self.steps)
         host = _Host(_in_halves, emulate._BadIndex(-1))
         for k in self.numbers:
             status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(

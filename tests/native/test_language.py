@@ -48,7 +48,7 @@ def compare(
 def test_kernels(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     p = case.program()
-    made = Compiled(p, tmp_path)
+    made = Compiled.alone(p, tmp_path)
     if case.raises:
         with pytest.raises(IndexError):
             made.run(arguments(p, case, {}), case.params)
@@ -58,4 +58,4 @@ def test_kernels(name: str, tmp_path: Path) -> None:
     if case.gradient:
         backward = adjoint(p)
         (tmp_path / "backward").mkdir()
-        compare(Compiled(backward, tmp_path / "backward"), backward, case, results, 1)
+        compare(Compiled.alone(backward, tmp_path / "backward"), backward, case, results, 1)

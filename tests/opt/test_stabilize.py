@@ -12,10 +12,13 @@ from opgen.ir.functions import FUNCTIONS
 from opgen.ir.interp import array, run
 from opgen.ir.program import Compute, Program, Variant
 from opgen.ir.scalar import Apply, Index, Param, Read, Scalar, substitute, walk
+from opgen.ir.verify import verify
 from opgen.opt.derive import Flags, derive_variant
 from opgen.opt.stabilize import RULES, describe, stabilize
 from tests.diff.programs import axes, program, tensor
 from tests.diff.samples import samples
+from tests.ir.specs import elementwise
+from tests.ir.specs import program as spec_program
 
 
 def pointwise(formula: str) -> Program:
@@ -129,3 +132,8 @@ def test_rules_only_name_functions_of_the_table() -> None:
         for node in walk(scalar(rule.result, ("x", "y"))):
             if isinstance(node, Apply):
                 assert node.fn in FUNCTIONS
+
+
+def test_a_copy_of_a_result_leaves_the_result() -> None:
+    p = spec_program(elementwise("s[i] = softmax[i](x[i])\ny[i] = s[i]", "{x: {shape: [N]}}", "outputs: [s, y]"))
+    assert [s.target for s in verify(stabilize(p)[0]).statements] == ["s", "y"]

@@ -52,6 +52,10 @@ CASES: dict[str, Case] = {
     ),
     "diagonal": Case("y[i] = x[i, i]*2", "{x: {shape: [N, N]}}", {"x": (3, 3)}),
     "literal": Case("y[i] = x[i, 0] - x[i, 1]", "{x: {shape: [N, 2]}}", {"x": (3, 2)}),
+    "integer_functions": Case(
+        "y[..., n] = x[..., clamp(max(n - 1, 0), 0, N - 2)]*abs(min(n, 2) - max(x[..., n] > 0, 0))", X, {"x": (2, 5)}
+    ),
+    "sum_of_one_value": Case("y = sum[n < N](max(w[0], w[1]))", "{w: {shape: [N]}}", {"w": (5,)}),
     "out_of_range": Case(
         "y[..., n] = x[..., n + k]", X, {"x": (2, 5)}, STEP, {"k": 1},
         raises=True, gradient=False,

@@ -86,8 +86,9 @@ def _mentioned(d: Declarations) -> Iterator[str]:
         yield from (n for e in bodies if e is not None for n in _of(e) if n not in (*f.params, f.name))
     for e in (*d.absent.values(), *d.derived.values(), *(e for es in d.defaults.values() for e in es)):
         yield from _of(e)
-    for entry in (*d.spec.inputs, *d.spec.params):
-        yield from (n for n in _of_formula(entry.domain) if n != entry.name)
+    domains = (*((t.name, t.domain) for t in d.spec.inputs), *((p.name, p.domain) for p in d.spec.params))
+    for own, domain in domains:
+        yield from (n for n in _of_formula(domain) if n != own)
     for shape in d.output_shapes.values():
         yield from (item.name for item in shape if isinstance(item, Dim))
 

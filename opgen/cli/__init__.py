@@ -19,6 +19,7 @@ _COMMANDS = {
     "build": "generate operators from specs",
     "catalogue": "describe operators on one page",
     "compile": "compile the native libraries of generated operators",
+    "explain": "explain a diagnostic code, or list all of them",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",
 }

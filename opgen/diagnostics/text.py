@@ -39,7 +39,7 @@ class _Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paint:
+class Paint:
     on: bool
     main: str
 
@@ -65,7 +65,7 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
     """One diagnostic as lines of text, each ended."""
-    paint = _Paint(color, _COLOURS[diagnostic.severity])
+    paint = Paint(color, _COLOURS[diagnostic.severity])
     head = paint(f"{diagnostic.severity.value}[{diagnostic.code}]", paint.main)
     lines = [head + paint(f": {_clean(diagnostic.message)}", _BOLD)]
     width = 1
@@ -130,7 +130,7 @@ def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
     return [opening, _Mark(first + len(lines) - 1, indent, len(lines[-1]), sign, text)]
 
 
-def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: _Paint, *, first: bool) -> list[str]:
+def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: Paint, *, first: bool) -> list[str]:
     blank, bar = " " * width, paint("|", _GUTTER)
     found = [f"{blank}{paint('-->' if first else ':::', _GUTTER)} {place}", f"{blank} {bar}"]
     lines = source.text.split("\n")
@@ -148,7 +148,7 @@ def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: 
     return found
 
 
-def _numbered(number: int, text: str, width: int, paint: _Paint) -> str:
+def _numbered(number: int, text: str, width: int, paint: Paint) -> str:
     return f"{paint(f'{number:>{width}} |', _GUTTER)} {text}".rstrip()
 
 
@@ -183,7 +183,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
 
 
-def _underlines(line: str, marks: list[_Mark], begin: int, paint: _Paint) -> list[str]:
+def _underlines(line: str, marks: list[_Mark], begin: int, paint: Paint) -> list[str]:
     """The row of carets with the last label beside it, then the other labels hanging below their marks."""
     placed = [(m, _column(line, begin, m.start), _column(line, begin, m.end)) for m in marks]
     canvas: dict[int, str] = {}
@@ -209,16 +209,16 @@ def _underlines(line: str, marks: list[_Mark], begin: int, paint: _Paint) -> lis
     return rows
 
 
-def _style(sign: str, paint: _Paint) -> str:
+def _style(sign: str, paint: Paint) -> str:
     return paint.main if sign == "^" else _GUTTER
 
 
-def _painted(canvas: dict[int, str], paint: _Paint) -> str:
+def _painted(canvas: dict[int, str], paint: Paint) -> str:
     row = (canvas.get(column, " ") for column in range(max(canvas) + 1))
     return "".join(paint("".join(run), _style(sign, paint)) for sign, run in groupby(row))
 
 
-def _bars(placed: list[tuple[_Mark, int, int]], paint: _Paint) -> str:
+def _bars(placed: list[tuple[_Mark, int, int]], paint: Paint) -> str:
     columns = {start: mark.sign for mark, start, _ in placed}
     if not columns:
         return ""

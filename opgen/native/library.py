@@ -72,7 +72,7 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     """Compile a library of one generated operator (default: that for the CPU) and put it beside its package."""
     reason = without_kernels(out, op)
     if reason is not None:
-        raise NoKernelsError(f"error[OPG401]: {op} has no kernels and runs in plain torch: {reason}")
+        raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
     tools = tools or toolchain()
     built = cached(out, op, tools)
     target = out / op / tools.library

@@ -28,7 +28,10 @@ def imports_of(*arguments: str) -> set[str]:
     return set(modules)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("build", "--help"), ("show", "--help")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("build", "--help"), ("show", "--help"), ("lint", "--help"), ("explain", "OPG204")],
+)
 def test_help_is_light(arguments: tuple[str, ...]) -> None:
     assert not imports_of(*arguments) & HEAVY
 

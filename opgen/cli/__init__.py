@@ -20,6 +20,8 @@ _COMMANDS = {
     "catalogue": "describe operators on one page",
     "compile": "compile the native libraries of generated operators",
     "explain": "explain a diagnostic code, or list all of them",
+    "lint": "look for mistakes in specs without writing anything",
+    "schema": "print the JSON Schema of specs, for editors",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",
 }

@@ -89,7 +89,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
 def _place(diagnostic: Diagnostic, source: Source) -> str:
     spans = [diagnostic.span, *(label.span for label in diagnostic.related)]
     span = next(span for span in spans if span is not None and span.source is source)
-    line, column = source.line_col(_bounds(span)[0])
+    line, column = source.line_col(span.clamped().start)
     return f"{source.path}:{line}:{column}"
 
 
@@ -106,19 +106,11 @@ def _by_source(primary: Span, diagnostic: Diagnostic) -> list[tuple[Source, list
     return found
 
 
-def _bounds(span: Span) -> tuple[int, int]:
-    """The span within the text; one behind the last line end is moved before it."""
-    text = span.source.text
-    start = min(max(span.start, 0), len(text))
-    if start == len(text) and text:
-        start = len(text.rstrip("\r\n"))
-    return start, min(max(span.end, start), len(text))
-
-
 def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
     """One mark per line for the first and the last line of a span; the last one has the text."""
     source = span.source.text
-    start, end = _bounds(span)
+    inner = span.clamped()
+    start, end = inner.start, inner.end
     while end > start and source[end - 1].isspace():
         end -= 1
     first, column = span.source.line_col(start)

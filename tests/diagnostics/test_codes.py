@@ -13,6 +13,7 @@ from opgen.diagnostics.explain import entry, overview, page
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
 from opgen.ir.lower import lower
+from opgen.ir.unused import unused
 from opgen.spec.load import load
 
 PACKAGE = Path(opgen.__file__).parent
@@ -39,8 +40,8 @@ def _without_docstring(text: str) -> str:
 def reported(text: str) -> tuple[Diagnostic, ...]:
     bag = Bag()
     spec = load(Source("spec.yaml", text + "\n"), bag)
-    if spec is not None:
-        lower(spec, bag)
+    if spec is not None and lower(spec, bag) is not None:
+        return (*bag.items, *unused(spec))
     return bag.items
 
 

@@ -15,6 +15,7 @@ from opgen.diagnostics.codes import CATALOGUE
 from opgen.diagnostics.model import Bag, Source
 from opgen.diagnostics.text import render_all
 from opgen.ir.lower import lower
+from opgen.ir.unused import unused
 from opgen.spec.load import load
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,9 +26,9 @@ PARTS = re.compile(r"(?P<head>.*?)```yaml\n(?P<spec>.*?)```\n\n```text\n(?P<repo
 def report(text: str) -> str:
     bag = Bag()
     spec = load(Source("spec.yaml", text), bag)
-    if spec is not None:
-        lower(spec, bag)
-    return render_all(bag.items)
+    operator = lower(spec, bag) if spec is not None else None
+    warnings = unused(spec) if spec is not None and operator is not None and not bag.has_errors else ()
+    return render_all((*bag.items, *warnings))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -166,8 +166,8 @@ ROWS = (
         "OPG237",
         "Dims depend on each other in a circle",
         "A derived dim is computed from dims that are known before it.",
-        "dims: {A: B + 1, B: A - 1}\nforward: y[i < A] = i*x[0]",
-        "dims: {A: N + 1, B: A - 1}\nforward: y[i < A] = i*x[0]",
+        "dims: {A: B + 1, B: A - 1}\nforward: y[i < B] = i*x[0]",
+        "dims: {A: N + 1, B: A - 1}\nforward: y[i < B] = i*x[0]",
         given="inputs: {x: {shape: [N]}}",
     ),
     Code(
@@ -185,6 +185,14 @@ ROWS = (
         "functions: {f(t): f(t - 1)}\nforward: y = f(x)",
         "functions: {f(t): t - 1}\nforward: y = f(x)",
         given="inputs: [x]",
+    ),
+    Code(
+        "OPG240",
+        "Unused name",
+        "A name is declared, assigned or bound, and nothing reads it. `opgen lint` warns of it."
+        " The spec builds all the same.",
+        "inputs: [x, w]\nforward: y = 2*x",
+        "inputs: [x]\nforward: y = 2*x",
     ),
     Code(
         "OPG241",

@@ -39,6 +39,26 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_the_spec_in_the_readme_means_the_shipped_one() -> None:
+    from opgen.diagnostics.model import Bag, Source
+    from opgen.ir.lower import lower
+    from opgen.spec.load import load
+
+    text = re.search(r"```yaml\n(op: linear\n.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL)
+    assert text is not None
+    shipped = (ROOT / "specs/linear.yaml").read_text(encoding="utf-8")
+    made = []
+    for source in (text.group(1), shipped):
+        bag = Bag()
+        spec = load(Source("linear.yaml", source), bag)
+        operator = lower(spec, bag) if spec is not None else None
+        assert operator is not None, bag.items
+        made.append(operator)
+    shown, real = made
+    assert (shown.name, shown.params, shown.optional) == (real.name, real.params, real.optional)
+    assert [t.shape for t in shown.inputs] == [t.shape for t in real.inputs]
+
+
 def test_decisions_are_short_and_listed() -> None:
     index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
     for record in sorted((ROOT / "docs/decisions").glob("0*.md")):

@@ -45,17 +45,23 @@ def strings(items: Iterable[str]) -> str:
 
 
 def imported(module: str, found: Iterable[str]) -> str:
-    """A `from` import with its names in the order of import sorters: constants, classes, functions."""
-    wanted = tuple(dict.fromkeys(found))
-    renamed = [n for n in wanted if " as " in n]
-    ordered = sorted((n for n in wanted if n not in renamed), key=lambda n: (_rank(n), n.lower(), n))
-    first = "".join(f"from {module} import {n}\n" for n in sorted(renamed))
-    if not ordered:
-        return first.rstrip()
-    one = f"from {module} import {', '.join(ordered)}"
-    if len(one) <= WIDTH:
-        return first + one
-    return first + f"from {module} import (\n" + "".join(f"    {n},\n" for n in ordered) + ")"
+    """`from` imports with names in the order of import sorters: constants, classes, functions.
+
+    A name that is imported under another one has a line of its own.
+    """
+    wanted = sorted(dict.fromkeys(found), key=_order)
+    plain = [n for n in wanted if " as " not in n]
+    lines = [(n, f"from {module} import {n}") for n in wanted if " as " in n]
+    if plain:
+        one = f"from {module} import {', '.join(plain)}"
+        many = f"from {module} import (\n" + "".join(f"    {n},\n" for n in plain) + ")"
+        lines.append((plain[0], one if len(one) <= WIDTH else many))
+    return "\n".join(line for _, line in sorted(lines, key=lambda x: _order(x[0])))
+
+
+def _order(name: str) -> tuple[int, str, str]:
+    own = name.split(" as ", maxsplit=1)[0]
+    return _rank(own), own.lower(), own
 
 
 def _rank(name: str) -> int:

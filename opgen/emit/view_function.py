@@ -6,7 +6,8 @@ out of `forward` as extra, non-differentiable results, and are computed anew whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
 from opgen.emit.signature import annotation
@@ -14,6 +15,11 @@ from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, su
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
 
 _INSIDE = 8
+# What the methods ask of their context.
+_CONTEXT = re.compile(
+    r"(?<![\w.])ctx"
+    r"(?=: Any|\.(?:saved_tensors|save_for_\w+|shapes|params|needs_input_grad|set_materialize_grads|mark_\w+)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,29 @@ class FunctionView:
 
 
 def function_view(s: Surface) -> FunctionView:
-    """Everything that `function.py` says."""
+    """Everything that `function.py` says; the context of the methods gives way to a tensor or param called the same."""
+    view = _function_view(s)
+    if "ctx" not in (*s.inputs, *s.params, *s.output_names, *s.residuals):
+        return view
+    return replace(
+        view,
+        setup=_aside(view.setup),
+        setup_lines=tuple(map(_aside, view.setup_lines)),
+        backward=_aside(view.backward),
+        backward_lines=tuple(map(_aside, view.backward_lines)),
+        jvp=_aside(view.jvp),
+        jvp_lines=tuple(map(_aside, view.jvp_lines)),
+        inplace_forward=_aside(view.inplace_forward),
+        inplace_lines=tuple(map(_aside, view.inplace_lines)),
+    )
+
+
+def _aside(text: str) -> str:
+    """A line of a method with its context under another name."""
+    return _CONTEXT.sub("_ctx_", text)
+
+
+def _function_view(s: Surface) -> FunctionView:
     forward = formula_view(s, "forward", "The value" + (", and what backward needs of it." if s.residuals else "."))
     assert forward is not None
     backward = formula_view(s, "backward", "The gradient of each input that needs one.") if s.active else None

@@ -6,7 +6,7 @@ In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a mo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
@@ -22,7 +22,27 @@ from opgen.spec.formula import Formula
 _CALL = re.compile(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
+# What a module has already: an attribute of the operator's own gets an underscore.
+_TAKEN = """
+T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval
+extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules
+mtia named_buffers named_children named_modules named_parameters parameters register_backward_hook register_buffer
+register_forward_hook register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
+register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module register_parameter
+register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory
+state_dict to to_empty train training type xpu zero_grad reset_parameters
+"""
+_ATTRIBUTES = frozenset(_TAKEN.split())
 _KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
+
+
+def _me(names: Iterable[str]) -> str:
+    """The first parameter of a method that has these ones too."""
+    return "_self" if "self" in names else "self"
+
+
+def _attribute(name: str) -> str:
+    return f"{name}_" if name in _ATTRIBUTES else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +96,14 @@ def module_view(s: Surface) -> ModuleView:
     params = _ordered(s.operator.params)
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
     reset = [line for st in states for line in _reset(st, dims)]
-    init = _init(dims, states, params, bool(reset))
+    own = f"{_me(a.name for a in params)}."
+    init = [line.replace("self.", own) for line in _init(dims, states, params, bool(reset))]
     summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
+    me = _me(t.name for t in inputs)
     first, *rest = wrapped(in_docstring(summary), 112)
-    attributes = [f"{d}: int" for d in dims.values()]
-    attributes += [f"{st.tensor.name}: Tensor{' | None' if st.optional else ''}" for st in states]
-    attributes += [f"{a.name}: {annotation(a)}" for a in params]
+    attributes = [f"{_attribute(d)}: int" for d in dims.values()]
+    attributes += [f"{_attribute(st.tensor.name)}: Tensor{' | None' if st.optional else ''}" for st in states]
+    attributes += [f"{_attribute(a.name)}: {annotation(a)}" for a in params]
     return ModuleView(
         op=s.name,
         name=module_name(s),
@@ -92,8 +114,8 @@ def module_view(s: Surface) -> ModuleView:
         init=bracketed("def __init__(", _arguments(dims, states, params), ") -> None:", 4),
         init_lines=tuple(init),
         reset_lines=tuple(reset),
-        forward=bracketed("def forward(", ["self", *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
-        forward_lines=tuple(_forward(s, states, params)),
+        forward=bracketed("def forward(", [me, *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
+        forward_lines=tuple(_forward(s, states, params, me)),
         repr_lines=_repr(dims, states, params),
         example=_example(s, dims, params),
     )
@@ -125,7 +147,7 @@ def _flag(st: _State) -> str:
 
 
 def _arguments(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
-    out = ["self", *(f"{d}: int" for d in dims.values())]
+    out = [_me(a.name for a in params), *(f"{d}: int" for d in dims.values())]
     out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
     out += [f"{_flag(st)}: bool = True" for st in states if st.optional]
     out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
@@ -135,9 +157,9 @@ def _arguments(dims: dict[str, str], states: Sequence[_State], params: Sequence[
 
 
 def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], reset: bool) -> list[str]:
-    out = [f"self.{d} = {d}" for d in dims.values()] + [f"self.{a.name} = {a.name}" for a in params]
+    out = [f"self.{_attribute(n)} = {n}" for n in (*dims.values(), *(a.name for a in params))]
     for st in states:
-        name = st.tensor.name
+        name = _attribute(st.tensor.name)
         made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype={_dtype(st, states)})"
         head, none = f"self.{name} = torch.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
         items = [made]
@@ -174,13 +196,13 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
 
 
 def _reset(st: _State, dims: dict[str, str]) -> list[str]:
-    name, by_parts = f"self.{st.tensor.name}", _by_parts(st)
+    name, by_parts = f"self.{_attribute(st.tensor.name)}", _by_parts(st)
     call = initialiser(st.initialiser, "part" if by_parts else name, dims)
     if by_parts:
         target = f"{name}.detach()" if not st.buffer else name
         lines = [f"for part in parts({target}):", f"    {call}"]
         return [f"if {name} is not None:", *(f"    {line}" for line in lines)] if st.optional else lines
-    return [f"if self.{st.tensor.name} is not None:", f"    {call}"] if st.optional else [call]
+    return [f"if {name} is not None:", f"    {call}"] if st.optional else [call]
 
 
 def _by_parts(st: _State) -> bool:
@@ -198,7 +220,7 @@ def initialiser(text: str, target: str, dims: dict[str, str]) -> str:
         keyword = _KEYWORD.fullmatch(part)
         key, value = (f"{keyword[1]}=", keyword[2]) if keyword else ("", part)
         tree = parse_expression(Formula.plain(value.strip()), Bag())
-        found = python_text(tree, lambda n: f"self.{dims.get(n, n)}") if tree is not None else None
+        found = python_text(tree, lambda n: f"self.{_attribute(dims.get(n, n))}") if tree is not None else None
         assert found is not None, f"{value!r} is no number"
         arguments.append(key + found)
     return f"torch.nn.init.{match[1]}_({', '.join(arguments)})"
@@ -224,10 +246,10 @@ def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
     return out
 
 
-def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
+def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], me: str) -> list[str]:
     owned = [st.tensor.name for st in states]
-    arguments = [f"self.{t.name}" if t.name in owned else t.name for t in s.operator.operands]
-    arguments += [f"{a.name}=self.{a.name}" for a in s.operator.params]
+    arguments = [f"{me}.{_attribute(t.name)}" if t.name in owned else t.name for t in s.operator.operands]
+    arguments += [f"{a.name}={me}.{_attribute(a.name)}" for a in s.operator.params]
     hiding = [t.name for t in s.operator.inputs if t.name not in owned]
     return _lines(bracketed(f"return {s.seen(s.name, hiding)}(", arguments, ")", 8), 8)
 
@@ -239,9 +261,9 @@ def _lines(text: str, indent: int) -> list[str]:
 
 
 def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:
-    parts = [f"{d}={{self.{d}}}" for d in dims.values()]
-    parts += [f"{a.name}={{self.{a.name}!r}}" for a in params]
-    parts += [f"{st.tensor.name}={{self.{st.tensor.name} is not None}}" for st in states if st.optional]
+    parts = [f"{d}={{self.{_attribute(d)}}}" for d in dims.values()]
+    parts += [f"{a.name}={{self.{_attribute(a.name)}!r}}" for a in params]
+    parts += [f"{st.tensor.name}={{self.{_attribute(st.tensor.name)} is not None}}" for st in states if st.optional]
     if not parts:
         return ()
     one = f'return f"{", ".join(parts)}"'

@@ -54,6 +54,7 @@ class OpsView:
     doc: tuple[str, ...]
     op_literal: str
     operands: str
+    overridden: str
     handle: str
     prelude: tuple[str, ...]
     call: tuple[str, ...]
@@ -98,7 +99,8 @@ def ops_view(s: Surface) -> OpsView:
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=f"given = {tupled(s.operands)}",
+        operands=f"{aside(s, 'given')} = {tupled(s.operands)}",
+        overridden=f"{aside(s, 'has_torch_function')}({aside(s, 'given')})",
         handle=_handle(s, s.name),
         prelude=_prelude(s),
         call=_call(s),
@@ -279,10 +281,16 @@ def is_pointwise(s: Surface) -> bool:
 # --- the functional --------------------------------------------------------------------------------------------------
 
 
+def aside(s: Surface, name: str) -> str:
+    """A name that the functional uses, out of the way of an argument that is called the same."""
+    return f"_{name}" if name in (*s.operands, *s.params) else name
+
+
 def _handle(s: Surface, name: str) -> str:
     keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
     seen = s.seen(name, (*s.operands, *s.params))
-    return bracketed("return handle_torch_function(", [seen, "given", *s.operands, *keywords], ")", 8)
+    head = f"return {aside(s, 'handle_torch_function')}("
+    return bracketed(head, [seen, aside(s, "given"), *s.operands, *keywords], ")", 8)
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:
@@ -297,7 +305,8 @@ def _prelude(s: Surface) -> tuple[str, ...]:
 
 
 def _call(s: Surface) -> tuple[str, ...]:
-    tensors = f"*operands({quoted(s.name)}, {strings(s.operands)}, {quoted(kind_letters(s.operator))}, given)"
+    wanted = f"{quoted(s.name)}, {strings(s.operands)}, {quoted(kind_letters(s.operator))}, {aside(s, 'given')}"
+    tensors = f"*{aside(s, 'operands')}({wanted})"
     kinds = "".join(LETTERS[o.kind] for o in s.results)
     text = bracketed("results = OP(" if "c" in kinds else "return OP(", [tensors, *s.params], ")", 4)
     extra = len(s.residuals)
@@ -310,20 +319,20 @@ def _call(s: Surface) -> tuple[str, ...]:
 
 
 def _inplace(s: Surface, target: str) -> tuple[str, ...]:
-    handle = bracketed(
-        "return handle_torch_function(",
-        [f"{s.name}_", "given", *s.operands, *(f"{p}={p}" for p in s.params)],
-        ")",
-        8,
-    )
+    handle = _handle(s, f"{s.name}_")
     call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.operands, *s.params)]
     return (
-        f"given = {tupled(s.operands)}",
-        "if has_torch_function(given):",
+        f"{aside(s, 'given')} = {tupled(s.operands)}",
+        f"if {aside(s, 'has_torch_function')}({aside(s, 'given')}):",
         f"    {handle}",
         f"source = {target}.clone() if torch.is_grad_enabled() and {target}.requires_grad else {target}",
         bracketed(f"return {target}.copy_({s.name}(", call, "))", 4),
     )
+
+
+def _as(s: Surface, name: str) -> str:
+    """How a name that the functional uses is imported."""
+    return name if aside(s, name) == name else f"{name} as {aside(s, name)}"
 
 
 _SHARED = (
@@ -341,10 +350,11 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
-    out += ["from torch import Tensor", "from torch.overrides import handle_torch_function, has_torch_function", ""]
+    overrides = imported("torch.overrides", [_as(s, "handle_torch_function"), _as(s, "has_torch_function")])
+    out += ["from torch import Tensor", overrides, ""]
     second = any("second_order(" in x for x in lines)
     used = [n for n in _SHARED if f"{n}(" in text] + (["second_order"] if second else [])
-    out.append(imported(".._runtime", ["Definition", "add_function", "operands", "register", *used]))
+    out.append(imported(".._runtime", ["Definition", "add_function", _as(s, "operands"), "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []
     out.append("from . import function")

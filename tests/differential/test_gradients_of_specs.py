@@ -14,10 +14,12 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.diff.tangent import tangent
 from opgen.emit.sample_arrays import InputSample
-from opgen.emit.samples import SampleCase, default_value, sample_cases
+from opgen.emit.sample_cases import sample_cases
+from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
+from opgen.opt.derive import derive
 from tests.spec_files import SPECS
 
 from .conftest import lowered
@@ -27,7 +29,7 @@ STEP = 1e-5
 
 def cases(path: Path) -> tuple[SampleCase, ...]:
     low = lowered(path)
-    return sample_cases(low.spec, low.operator, [None] * len(low.operator.variants))
+    return sample_cases(low.spec, low.operator, derive(low.operator))
 
 
 def parametrised(only_derived: bool) -> list[object]:

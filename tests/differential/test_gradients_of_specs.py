@@ -39,7 +39,11 @@ def parametrised(only_derived: bool) -> list[object]:
         spec = lowered(path).spec
         stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
         if not (only_derived and stated):
-            chosen += [pytest.param(path, k, id=f"{path.stem}-{c.name}") for k, c in enumerate(cases(path))]
+            chosen += [
+                pytest.param(path, k, id=f"{path.stem}-{c.name}")
+                for k, c in enumerate(cases(path))
+                if not c.name.startswith("case ")  # what specs state is extreme, and no differences can be taken there
+            ]
     return chosen
 
 

@@ -32,6 +32,22 @@ def test_every_field_is_documented() -> None:
         assert f"`{field}`" in LANGUAGE, field
 
 
+def test_the_mistake_in_the_readme_is_shown_as_it_is() -> None:
+    from opgen.diagnostics.model import Bag, Source
+    from opgen.diagnostics.text import render_all
+    from opgen.ir.lower import lower
+    from opgen.spec.load import load
+
+    text = (ROOT / "specs/linear.yaml").read_text(encoding="utf-8")
+    statement = "sum[k](input[..., k] * weight[m, k]) + bias[n]"
+    source = Source("specs/linear.yaml", re.sub(r"sum\[k\].*", statement, text, count=1))
+    bag = Bag()
+    spec = load(source, bag)
+    assert spec is not None
+    lower(spec, bag)
+    assert f"```\n{render_all(bag.items)}```\n" in PAGES[0].read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -30,7 +30,14 @@ def imports_of(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("--version",), ("build", "--help"), ("show", "--help"), ("lint", "--help"), ("explain", "OPG204")],
+    [
+        ("--help",),
+        ("--version",),
+        *((name, "--help") for name in ("build", "clean", "doctor", "lint", "new", "schema", "show")),
+        ("explain", "OPG204"),
+        ("clean", "--out", "none"),
+        ("doctor", "--out", "none"),
+    ],
 )
 def test_help_is_light(arguments: tuple[str, ...]) -> None:
     assert not imports_of(*arguments) & HEAVY

@@ -22,7 +22,7 @@ from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Kind, Output, Program, Tensor
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import BATCH, Dim, Param, Scalar, walk
+from opgen.ir.scalar import BATCH, Dim, Scalar
 from opgen.ir.text import scalar as scalar_text
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.parser import parse_expression

@@ -35,7 +35,7 @@ def access(w: World, scope: Scope, t: Tensor) -> Expr | None:
     if not padded:
         return Expr(text, low=t.low, high=t.high)
     w.mark("pad")
-    fill = c.pick(FILLS if t.kind == "float" else ("0", "1"))
+    fill = c.pick(FILLS) if t.kind == "float" else "0"  # in range as a position
     return Expr(f"pad({text}, {fill})", low=min(t.low, float(fill)), high=max(t.high, float(fill)))
 
 

@@ -12,7 +12,7 @@ from opgen.ir.program import Kind, Loop, Program, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, positive_params, sizes_of
 from opgen.ir.scalar import Apply, Dim, Lit, Param, Scalar, walk
 
-_HINTS = {"batch": 1 << 12, "dim": 1 << 8, "derived": 1 << 7, "param": 2}
+_HINTS = {"batch": 1 << 12, "dim": 1 << 8, "derived": 1 << 8, "param": 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,8 +169,8 @@ OPGEN_DEVICE T heaviside(T x, T at_zero) {
   return x == T(0) ? at_zero : x > T(0) ? T(1) : isnan(x) ? x : T(0);
 }
 template <typename T>
-OPGEN_DEVICE T lerp(T x, T y, T weight) {
-  return x + weight * (y - x);
+OPGEN_DEVICE T lerp(T x, T y, T weight) {  // from the nearer end
+  return abs(weight) < T(0.5) ? x + weight * (y - x) : y - (y - x) * (T(1) - weight);
 }
 template <typename T>
 OPGEN_DEVICE T remainder(T x, T y) {  // the sign of the divisor

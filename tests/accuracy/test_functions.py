@@ -53,8 +53,9 @@ def test_some_functions_on_a_coarse_grid(tmp_path: Path) -> None:
 @pytest.mark.parametrize("isa", ["baseline", *(toolchain().sets if available() else ())])
 @pytest.mark.parametrize("which", [operators.functions, operators.specs], ids=["functions", "specs"])
 def test_everything(which: Callable[[], tuple[Case, ...]], isa: str, tmp_path: Path) -> None:
-    library = Library(which(), tmp_path, isa)
-    assert not [w for c in which() for w in wrong(c, 1, library)]
+    cases = [c for c in which() if c.reference is not None]  # without one there is nothing to be as good as
+    library = Library(cases, tmp_path, isa)
+    assert not [w for c in cases for w in wrong(c, 1, library)]
 
 
 def test_every_function_of_the_language_is_measured() -> None:

@@ -133,6 +133,22 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
     return PageResult(changed, bag.items)
 
 
+def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
+    """Every mistake in specs and folders of specs, and what looks like one; nothing is written."""
+    from opgen.ir.unused import unused
+
+    run = _Run(Path(), check=True, force=False)
+    for path in _specs([Path(p) for p in paths], run.bag):
+        file = pipeline.read(path, run.bag)
+        made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
+        warnings = unused(made.spec) if made.spec is not None and made.operator is not None else ()
+        for diagnostic in (*made.diagnostics, *warnings):
+            run.bag.add(diagnostic)
+        if file and made.operator is not None:
+            _claim(run, file.label, made.operator.name)
+    return run.bag.items
+
+
 def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     """The spec files that are meant, each once, in order."""
     seen: dict[Path, None] = {}

@@ -32,11 +32,47 @@ def test_every_field_is_documented() -> None:
         assert f"`{field}`" in LANGUAGE, field
 
 
+def test_the_mistake_in_the_readme_is_shown_as_it_is() -> None:
+    from opgen.diagnostics.model import Bag, Source
+    from opgen.diagnostics.text import render_all
+    from opgen.ir.lower import lower
+    from opgen.spec.load import load
+
+    text = (ROOT / "specs/linear.yaml").read_text(encoding="utf-8")
+    statement = "sum[k](input[..., k] * weight[m, k]) + bias[n]"
+    source = Source("specs/linear.yaml", re.sub(r"sum\[k\].*", statement, text, count=1))
+    bag = Bag()
+    spec = load(source, bag)
+    assert spec is not None
+    lower(spec, bag)
+    assert f"```\n{render_all(bag.items)}```\n" in PAGES[0].read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
         assert (page.parent / target).exists(), target
+
+
+def test_the_spec_in_the_readme_means_the_shipped_one() -> None:
+    from opgen.diagnostics.model import Bag, Source
+    from opgen.ir.lower import lower
+    from opgen.spec.load import load
+
+    text = re.search(r"```yaml\n(op: linear\n.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL)
+    assert text is not None
+    shipped = (ROOT / "specs/linear.yaml").read_text(encoding="utf-8")
+    made = []
+    for source in (text.group(1), shipped):
+        bag = Bag()
+        spec = load(Source("linear.yaml", source), bag)
+        operator = lower(spec, bag) if spec is not None else None
+        assert operator is not None, bag.items
+        made.append(operator)
+    shown, real = made
+    assert (shown.name, shown.params, shown.optional) == (real.name, real.params, real.optional)
+    assert [t.shape for t in shown.inputs] == [t.shape for t in real.inputs]
 
 
 def test_decisions_are_short_and_listed() -> None:

@@ -28,7 +28,17 @@ def imports_of(*arguments: str) -> set[str]:
     return set(modules)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("build", "--help"), ("show", "--help")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("--version",),
+        *((name, "--help") for name in ("build", "clean", "doctor", "lint", "new", "schema", "show")),
+        ("explain", "OPG204"),
+        ("clean", "--out", "none"),
+        ("doctor", "--out", "none"),
+    ],
+)
 def test_help_is_light(arguments: tuple[str, ...]) -> None:
     assert not imports_of(*arguments) & HEAVY
 

@@ -18,7 +18,13 @@ FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
 _COMMANDS = {
     "build": "generate operators from specs",
     "catalogue": "describe operators on one page",
+    "clean": "remove caches and compiled libraries",
     "compile": "compile the native libraries of generated operators",
+    "doctor": "look at versions, compilers, locks and caches",
+    "explain": "explain a diagnostic code, or list all of them",
+    "lint": "look for mistakes in specs without writing anything",
+    "new": "write a first spec of a new operator",
+    "schema": "print the JSON Schema of specs, for editors",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",
 }

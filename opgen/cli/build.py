@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics
-from opgen.cli.options import default_specs, out_option
+from opgen.cli.options import default_specs, format_option, out_option
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
@@ -30,8 +31,11 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 @click.option("-v", "--verbose", is_flag=True, help="Name unchanged files too.")
-def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: bool, verbose: bool) -> None:
+@format_option
+def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: bool, verbose: bool, form: str) -> None:
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
+    if diff and form != "text":
+        raise click.UsageError("--diff and --format both write to stdout")
     progress = Progress()
     try:
         result = build(paths or (default_specs("build"),), out, check=check or diff, force=force, progress=progress)
@@ -40,17 +44,17 @@ def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: 
     if diff:
         _print_diffs(result)
     else:
-        _print_changes(result, verbose=verbose)
-    show_diagnostics(result.diagnostics)
+        _print_changes(result, say if form != "text" else put, verbose=verbose)
+    show_diagnostics(result.diagnostics, form)
     _summary(result, dry=check or diff)
     if result.failed or ((check or diff) and result.drift):
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _print_changes(result: BuildResult, *, verbose: bool) -> None:
+def _print_changes(result: BuildResult, tell: Callable[..., None], *, verbose: bool) -> None:
     for change in result.changes:
         if verbose or change.status is not Status.UNCHANGED:
-            put(f"{change.status:<9} {result.out / change.path}", colour=_COLOURS[change.status])
+            tell(f"{change.status:<9} {result.out / change.path}", colour=_COLOURS[change.status])
 
 
 def _print_diffs(result: BuildResult) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import Progress, put, say
+from opgen.cli.console import Progress, put, say, show_diagnostics
 from opgen.cli.options import generated_ops, out_option
+from opgen.diagnostics.model import Diagnostic, Severity
 
 
 @click.command()
@@ -40,7 +41,8 @@ def _with_kernels(out: Path, names: list[str]) -> list[str]:
         if reason is None:
             kept.append(name)
         else:
-            say(f"note[OPG401]: {name} is left to plain torch: {reason}")
+            message = f"{name} is left to plain torch: {reason}"
+            show_diagnostics([Diagnostic("OPG401", message, None, severity=Severity.NOTE)])
     return kept
 
 
@@ -54,7 +56,7 @@ def _compile(out: Path, names: list[str], jobs: int | None) -> None:
         libraries = compile_ops(names, out, jobs=jobs, progress=progress)
     except (NoCompilerError, CompileError) as e:
         progress.close()
-        say(str(e), colour="red")
+        show_diagnostics([_refusal(e)])
         raise click.exceptions.Exit(FINDINGS) from None
     finally:
         progress.close()
@@ -63,11 +65,28 @@ def _compile(out: Path, names: list[str], jobs: int | None) -> None:
     say(f"{len(libraries)} compiled; next: opgen test --backend native")
 
 
+def _refusal(error: Exception) -> Diagnostic:
+    """Why nothing was compiled."""
+    from opgen.native.library import CompileError, NoKernelsError
+
+    match error:
+        case NoKernelsError():
+            return Diagnostic("OPG401", str(error), None)
+        case CompileError():
+            command, _, output = str(error).partition("\n")
+            notes = (f"the command was {command}", output.rstrip("\n"))
+            hints = ("opgen doctor shows which compilers there are; opgen explain OPG602",)
+            return Diagnostic("OPG602", "the compiler refused generated code", None, notes=notes, hints=hints)
+        case _:
+            hints = ("install g++, or name another compiler: CXX=… opgen compile",)
+            return Diagnostic("OPG601", str(error), None, hints=hints)
+
+
 def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
     from opgen.native.cuda import compile_all, nvcc
 
     if nvcc() is None:
-        say("nvcc is not installed", colour="red")
+        show_diagnostics([Diagnostic("OPG601", "nvcc is not installed", None, hints=("install the CUDA toolkit",))])
         raise click.exceptions.Exit(FINDINGS)
     sources = [path for name in names if (path := out / name / "csrc" / f"{name}.cu").exists()]
     progress = Progress(2 * len(sources))

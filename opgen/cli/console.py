@@ -12,13 +12,16 @@ from typing import TextIO
 
 import click
 
+from opgen import __version__
 from opgen.diagnostics.model import Diagnostic, Severity
 
 
 def wants_colour(stream: TextIO) -> bool:
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    if os.environ.get("FORCE_COLOR", "") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def say(text: str = "", *, colour: str | None = None) -> None:
@@ -37,14 +40,16 @@ def _echo(text: str, stream: TextIO, colour: str | None, *, newline: bool = True
     click.echo(styled, file=stream, color=on, nl=newline)
 
 
-def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """All findings, and how many there are."""
-    if not diagnostics:
-        return
+def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> None:
+    """All findings, and how many there are; in a form for programs they are data, also where there are none."""
     from opgen.diagnostics.text import render_all, summary
 
-    colour = wants_colour(sys.stderr)
-    say(render_all(diagnostics, color=colour))
+    if form != "text":
+        from opgen.diagnostics.records import FORMATS
+
+        put(FORMATS[form](diagnostics, __version__), newline=False)
+    elif diagnostics:
+        say(render_all(diagnostics, color=wants_colour(sys.stderr)))
     if count := summary(diagnostics):
         say(count, colour="red" if any(d.severity is Severity.ERROR for d in diagnostics) else "yellow")
 

@@ -14,6 +14,15 @@ out_option = click.option(
     help="Folder of the generated operators.",
 )
 
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How mistakes are told: text on stderr, or json, github (annotations) or sarif on stdout.",
+)
+
 
 def default_specs(command: str) -> Path:
     """The folder that is meant where a command is given no spec."""

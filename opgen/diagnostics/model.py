@@ -41,6 +41,14 @@ class Span:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def clamped(self) -> Span:
+        """The same place within the text; one behind the last line end is moved before it."""
+        text = self.source.text
+        start = min(max(self.start, 0), len(text))
+        if start == len(text) and text:
+            start = len(text.rstrip("\r\n"))
+        return Span(self.source, start, min(max(self.end, start), len(text)))
+
 
 class Severity(StrEnum):
     ERROR = "error"

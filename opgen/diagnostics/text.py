@@ -39,7 +39,7 @@ class _Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paint:
+class Paint:
     on: bool
     main: str
 
@@ -65,7 +65,7 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
     """One diagnostic as lines of text, each ended."""
-    paint = _Paint(color, _COLOURS[diagnostic.severity])
+    paint = Paint(color, _COLOURS[diagnostic.severity])
     head = paint(f"{diagnostic.severity.value}[{diagnostic.code}]", paint.main)
     lines = [head + paint(f": {_clean(diagnostic.message)}", _BOLD)]
     width = 1
@@ -89,7 +89,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
 def _place(diagnostic: Diagnostic, source: Source) -> str:
     spans = [diagnostic.span, *(label.span for label in diagnostic.related)]
     span = next(span for span in spans if span is not None and span.source is source)
-    line, column = source.line_col(_bounds(span)[0])
+    line, column = source.line_col(span.clamped().start)
     return f"{source.path}:{line}:{column}"
 
 
@@ -106,19 +106,11 @@ def _by_source(primary: Span, diagnostic: Diagnostic) -> list[tuple[Source, list
     return found
 
 
-def _bounds(span: Span) -> tuple[int, int]:
-    """The span within the text; one behind the last line end is moved before it."""
-    text = span.source.text
-    start = min(max(span.start, 0), len(text))
-    if start == len(text) and text:
-        start = len(text.rstrip("\r\n"))
-    return start, min(max(span.end, start), len(text))
-
-
 def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
     """One mark per line for the first and the last line of a span; the last one has the text."""
     source = span.source.text
-    start, end = _bounds(span)
+    inner = span.clamped()
+    start, end = inner.start, inner.end
     while end > start and source[end - 1].isspace():
         end -= 1
     first, column = span.source.line_col(start)
@@ -130,7 +122,7 @@ def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
     return [opening, _Mark(first + len(lines) - 1, indent, len(lines[-1]), sign, text)]
 
 
-def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: _Paint, *, first: bool) -> list[str]:
+def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: Paint, *, first: bool) -> list[str]:
     blank, bar = " " * width, paint("|", _GUTTER)
     found = [f"{blank}{paint('-->' if first else ':::', _GUTTER)} {place}", f"{blank} {bar}"]
     lines = source.text.split("\n")
@@ -148,7 +140,7 @@ def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: 
     return found
 
 
-def _numbered(number: int, text: str, width: int, paint: _Paint) -> str:
+def _numbered(number: int, text: str, width: int, paint: Paint) -> str:
     return f"{paint(f'{number:>{width}} |', _GUTTER)} {text}".rstrip()
 
 
@@ -183,7 +175,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
 
 
-def _underlines(line: str, marks: list[_Mark], begin: int, paint: _Paint) -> list[str]:
+def _underlines(line: str, marks: list[_Mark], begin: int, paint: Paint) -> list[str]:
     """The row of carets with the last label beside it, then the other labels hanging below their marks."""
     placed = [(m, _column(line, begin, m.start), _column(line, begin, m.end)) for m in marks]
     canvas: dict[int, str] = {}
@@ -209,16 +201,16 @@ def _underlines(line: str, marks: list[_Mark], begin: int, paint: _Paint) -> lis
     return rows
 
 
-def _style(sign: str, paint: _Paint) -> str:
+def _style(sign: str, paint: Paint) -> str:
     return paint.main if sign == "^" else _GUTTER
 
 
-def _painted(canvas: dict[int, str], paint: _Paint) -> str:
+def _painted(canvas: dict[int, str], paint: Paint) -> str:
     row = (canvas.get(column, " ") for column in range(max(canvas) + 1))
     return "".join(paint("".join(run), _style(sign, paint)) for sign, run in groupby(row))
 
 
-def _bars(placed: list[tuple[_Mark, int, int]], paint: _Paint) -> str:
+def _bars(placed: list[tuple[_Mark, int, int]], paint: Paint) -> str:
     columns = {start: mark.sign for mark, start, _ in placed}
     if not columns:
         return ""

@@ -133,6 +133,11 @@ def _returned_type(d: Direction) -> str:
     return f"std::tuple<{', '.join('Tensor' for _ in d.results)}>"
 
 
+def _is_computed(size: Scalar | Batch) -> bool:
+    """Is an entry of a shape an expression of dims and params?"""
+    return not isinstance(size, Batch | Dim | Lit)
+
+
 def _head(operator: Operator, d: Direction, name: str) -> str:
     return f"{_returned_type(d)} {name}({', '.join(_parameters(operator, d))}) {{"
 
@@ -193,6 +198,8 @@ class _VariantCode:
             for d in self.plan.dims
             if d.value is not None
         ]
+        body += self._expected()
+        body.append("call.hold();")
         body += [line for a in self.operator.params if a.name in used for line in self._number(a)]
         body += self._steps()
         return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
@@ -202,8 +209,18 @@ class _VariantCode:
         given = identifier(b.name) if b.name in self.d.tensors else "Optional()"
         if b.name not in self.d.tensors:
             method = "unused"
-        entries = ", ".join(self._entry(s) for s in b.shape)
+        entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
         return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
+
+    def _expected(self) -> list[str]:
+        """The sizes in the shapes of arguments that are computed from dims."""
+        return [
+            f"call.expect({i}, {k}, {self.printer(size)});"
+            for i, b in enumerate(self.plan.arguments)
+            if b.name in self.d.tensors
+            for k, size in enumerate(b.shape)
+            if not isinstance(size, Batch) and _is_computed(size)
+        ]
 
     def _element(self, storage: Storage) -> str:
         return f"Element::{_ELEMENTS[storage]}"

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit import templates
-from opgen.emit.layout import camel, in_docstring, quoted
+from opgen.emit.layout import camel, quoted
 from opgen.emit.native_files import native_files, shared_headers
+from opgen.emit.python_layout import fitted
 from opgen.emit.test_view import test_view
-from opgen.emit.view import Surface
+from opgen.emit.view import Surface, summary_lines
 from opgen.emit.view_function import function_view
 from opgen.emit.view_module import module_name, module_view
 from opgen.emit.view_ops import ops_view
@@ -63,7 +64,7 @@ def render(
         (f"test_{s.name}.py", templates.fill("test_op.py.j2", header=header, view=test)),
         *native_files(s, ops.saved, header),
     )
-    return tuple(RenderedFile(path, text) for path, text in made)
+    return tuple(RenderedFile(path, fitted(text) if path.endswith(".py") else text) for path, text in made)
 
 
 def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:
@@ -92,7 +93,7 @@ def _init(s: Surface) -> dict[str, str]:
     functions = [s.name, *([f"{s.name}_"] if s.spec.inplace else [])]
     names = sorted((module_name(s), s.function_class, *functions))
     return {
-        "summary": in_docstring(str(s.spec.summary) or f"The operator {s.name}."),
+        "summary": "\n".join(summary_lines(s.spec)),
         "function_class": s.function_class,
         "module_class": module_name(s),
         "functions": ", ".join(functions),

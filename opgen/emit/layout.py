@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -12,10 +13,10 @@ def bracketed(head: str, items: Sequence[str], tail: str, indent: int = 0) -> st
     """`head` + items + `tail` on one line, with the items on a line of their own, or one item per line.
 
     `head` ends with an opening bracket and `tail` starts with the closing one. Lines after the first are indented by
-    `indent` too.
+    `indent` too. Where `head` alone is too long, breaking these brackets is not enough: all stays on one line.
     """
     one = f"{head}{', '.join(items)}{tail}"
-    if indent + len(one) <= WIDTH or not items:
+    if indent + len(one) <= WIDTH or not items or indent + len(head) > WIDTH:
         return one
     pad = " " * indent
     inner = f"{pad}    {', '.join(items)}"
@@ -45,11 +46,16 @@ def strings(items: Iterable[str]) -> str:
 
 def imported(module: str, found: Iterable[str]) -> str:
     """A `from` import with its names in the order of import sorters: constants, classes, functions."""
-    ordered = sorted(dict.fromkeys(found), key=lambda n: (_rank(n), n.lower(), n))
+    wanted = tuple(dict.fromkeys(found))
+    renamed = [n for n in wanted if " as " in n]
+    ordered = sorted((n for n in wanted if n not in renamed), key=lambda n: (_rank(n), n.lower(), n))
+    first = "".join(f"from {module} import {n}\n" for n in sorted(renamed))
+    if not ordered:
+        return first.rstrip()
     one = f"from {module} import {', '.join(ordered)}"
     if len(one) <= WIDTH:
-        return one
-    return f"from {module} import (\n" + "".join(f"    {n},\n" for n in ordered) + ")"
+        return first + one
+    return first + f"from {module} import (\n" + "".join(f"    {n},\n" for n in ordered) + ")"
 
 
 def _rank(name: str) -> int:
@@ -77,6 +83,33 @@ def listed_lines(head: str, items: Sequence[str], tail: str, indent: int) -> lis
     return [f"{head}(", *(f"    {item}," for item in items), f"){tail}"]
 
 
+def sliced(start: str, stop: str, step: str = "") -> str:
+    """A slice: blanks around the colons where a part is more than a name or a number."""
+    plain = all(re.fullmatch(r"-?\w*", part) for part in (start, stop, step))
+    parts = (start, stop, step) if step else (start, stop)
+    if plain:
+        return ":".join(parts)
+    text = start
+    for part in parts[1:]:
+        text += f"{' ' if text and not text.endswith(':') else ''}:{' ' if part else ''}{part}"
+    return text
+
+
+def wrapped_code(line: str, width: int) -> tuple[str, ...]:
+    """A line of a formula, broken at blanks or after signs; what follows is indented further."""
+    if len(line) <= width:
+        return (line,)
+    indent = line[: len(line) - len(line.lstrip())]
+    found, now = [], indent
+    for piece in re.findall(r"\s*[^\s,+*/-]*[,+*/-]*", line.lstrip()):
+        if len(now) + len(piece) > width and now.strip():
+            found.append(now)
+            now = f"{indent}    {piece.lstrip()}"
+        else:
+            now += piece
+    return (*found, now)
+
+
 def wrapped(text: str, width: int = WIDTH) -> tuple[str, ...]:
     """Prose broken into lines."""
     return tuple(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
@@ -84,7 +117,8 @@ def wrapped(text: str, width: int = WIDTH) -> tuple[str, ...]:
 
 def in_docstring(text: str) -> str:
     """Text that cannot end or escape from a docstring."""
-    return text.replace("\\", "\\\\").replace('"""', "'''")
+    safe = text.replace("\\", "\\\\").replace('"""', "'''")
+    return re.sub(r'^"|"$', r'\\"', safe)
 
 
 def camel(name: str) -> str:

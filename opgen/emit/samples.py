@@ -330,6 +330,10 @@ class Chooser:
                 held = values.get(name, next(default_value(a) for a in self.operator.params if a.name == name))
                 chosen = held[item] if item is not None and isinstance(held, Sequence) else held
                 return float(chosen) if isinstance(chosen, int | float) else 1.0
+            case Apply("and", args):
+                return float(all(self._number(a, values) for a in args))
+            case Apply("or", args):
+                return float(any(self._number(a, values) for a in args))
             case Apply(fn, args):
                 whole = [self._number(a, values) for a in args]
                 return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))

@@ -125,8 +125,19 @@ def _is_mask(t: Text) -> bool:
     return t.kind is Kind.BOOL and not t.number
 
 
+_MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+def _constancy(text: str) -> int:
+    """How much like a constant something looks: a comparison has that on the right. 2: literals, 1: `SIZES` too."""
+    words = re.findall(r"[\w.]+", text)
+    if "[" in text or re.search(r"[\w\])]\(", text):
+        return 0
+    return min((2 if w[:1].isdigit() else 1 if w.isupper() else 0 for w in words), default=0)
+
+
 def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
-    row = FUNCTIONS[name]
+    row, mirrored = FUNCTIONS[name], _INFIX.get(_MIRRORED.get(name, ""))
 
     def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
         texts = tuple(p.text(a) for a in args)
@@ -135,6 +146,8 @@ def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
             texts = _promoted(texts, kind, as_float, mixes=True)
         elif any(t.kind is Kind.FLOAT for t in texts):
             texts = _promoted(texts, Kind.FLOAT, as_float, mixes=True)
+        if mirrored is not None and _constancy(texts[0].text) > _constancy(texts[1].text):
+            return join(mirrored, texts[::-1], kind)
         return join(infix, texts, kind)
 
     return special
@@ -190,6 +203,9 @@ def _not(p: Printer, args: tuple[Scalar, ...]) -> Text:
 
 
 def _neg(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    match args[0]:
+        case Apply("neg", (inner,)) if not _is_mask(t := p.text(inner)):
+            return t
     t = p.text(args[0])
     if _is_mask(t):
         t = Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)

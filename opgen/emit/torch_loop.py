@@ -14,6 +14,7 @@ from opgen.emit.printer import Text
 from opgen.emit.torch_body import expanded, is_full
 from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_lazy import lazy
+from opgen.emit.torch_liveness import live, used_names
 from opgen.emit.torch_prepare import shared
 from opgen.emit.torch_rewrite import Names
 from opgen.emit.torch_scope import Scope, batch_leading
@@ -51,7 +52,8 @@ def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str]) -> None:
         body.append(f"{', '.join(loop.local[key] for key in loop.before.values())} = {', '.join(values)}")
     count = scope.number(s.along.extent).text
     places = f"reversed(range({count}))" if s.reverse else f"range({count})"
-    lines = [*starts, f"for {loop.index} in {places}:", *(f"    {x}" for line in body for x in line.split("\n"))]
+    index = loop.index if loop.index in used_names("\n".join(body)) else "_"
+    lines = [*starts, f"for {index} in {places}:", *(f"    {x}" for line in body for x in line.split("\n"))]
     lines += [f"{steps}.reverse()"] if s.reverse else []
     scope.assign(steps, "\n".join(("[]", *lines)))
     each = scope.fresh("each") if len(kept) > 1 else ""
@@ -68,7 +70,7 @@ def _body(scope: Scope, loop: _Loop, inner: Program) -> list[str]:
     for made in shared(inner).statements:
         assert isinstance(made, Compute)
         loop.emit(made)
-    body = [step.line for step in scope.steps]
+    body = [step.line for step in live(scope.steps, [scope.stored[now].name for now in loop.now.values()])]
     scope.steps, scope.lines, scope.bound, scope.program = outer
     scope.outside = None
     return body

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.emit.torch_conditions import Switches, chain
-from opgen.emit.torch_program import WIDTH, Listing, used_names
+from opgen.emit.torch_liveness import used_names
+from opgen.emit.torch_program import WIDTH, Listing
 from opgen.emit.torch_scope import Step
 
 Members = frozenset[int]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.layout import sliced
 from opgen.emit.torch_scope import Scope
 from opgen.ir.polynomial import Polynomial, number, polynomial, same_number
 from opgen.ir.program import Axis, Loop
@@ -145,8 +146,8 @@ class _View:
             return ""
         first = "" if start == ZERO else self._number(start)
         if is_nonnegative(begin + count * polynomial(step) - size, always):
-            return self._slice(f"{first}:" if step == ONE else f"{first}::{self._number(step)}")
-        return self._slice(f"{first}:{self._number((begin + count).scalar())}") if step == ONE else ""
+            return self._slice(sliced(first, "", "" if step == ONE else self._number(step)))
+        return self._slice(sliced(first, self._number((begin + count).scalar()))) if step == ONE else ""
 
     def _same(self, a: Polynomial, b: Polynomial) -> bool:
         return same_number(a.scalar(), b.scalar(), self.scope.dims)

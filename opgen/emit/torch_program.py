@@ -6,13 +6,13 @@ of its results, and what it uses. Merging the listings of all variants into one 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, placeholder
 from opgen.emit.torch_dialect import ATOM
+from opgen.emit.torch_liveness import live
 from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
 from opgen.emit.torch_rewrite import mapped
@@ -92,7 +92,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
         if o.name not in made:
             made[o.name] = _output(scope, o)
     returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
-    steps = _live(scope.steps, tuple(n for _, n in returns))
+    steps = live(scope.steps, tuple(n for _, n in returns))
     floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.name in scope.read)
     return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
 
@@ -255,24 +255,3 @@ def _roundings(e: Scalar) -> int:
         if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
             total += max(1, len(n.args) - 1)
     return total
-
-
-# --- liveness --------------------------------------------------------------------------------------------------------
-
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-
-
-def used_names(text: str) -> tuple[str, ...]:
-    """The identifiers in a piece of code, attributes and string contents aside."""
-    return tuple(dict.fromkeys(_NAME.findall(re.sub(r'"[^"]*"', '""', text))))
-
-
-def _live(steps: list[Step], results: tuple[str, ...]) -> tuple[Step, ...]:
-    """The steps that results depend on."""
-    live, kept = dict.fromkeys(results), list[Step]()
-    for step in reversed(steps):
-        if step.target in live:
-            del live[step.target]
-            live.update(dict.fromkeys(used_names(step.text)))
-            kept.append(step)
-    return tuple(reversed(kept))

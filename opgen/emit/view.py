@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.emit.layout import bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped
+from opgen.emit.layout import WIDTH, bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped, wrapped_code
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
@@ -258,7 +258,8 @@ def _typed_arguments(s: Surface, f: TorchFunction) -> list[str]:
 
 def _returned(count: int, *, maybe: bool) -> str:
     one = "Tensor | None" if maybe and count > 1 else "Tensor"
-    return one if count == 1 else f"tuple[{', '.join([one] * count)}]"
+    each = f"tuple[{', '.join([one] * count)}]"
+    return one if count == 1 else each if len(f") -> {each}:") <= WIDTH else f"tuple[{one}, ...]"
 
 
 # --- documentation ---------------------------------------------------------------------------------------------------
@@ -266,7 +267,8 @@ def _returned(count: int, *, maybe: bool) -> str:
 
 def formula_text(spec: OpSpec) -> tuple[str, ...]:
     """The forward block of a spec for a docstring."""
-    return tuple(map(in_docstring, formula_lines(spec)))
+    lines = (in_docstring(line) for line in formula_lines(spec))
+    return tuple(part for line in lines for part in wrapped_code(line, WIDTH - 8))
 
 
 def formula_lines(spec: OpSpec) -> tuple[str, ...]:
@@ -278,6 +280,11 @@ def formula_lines(spec: OpSpec) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in str(spec.forward).strip("\n").split("\n"))
 
 
+def summary_lines(spec: OpSpec) -> tuple[str, ...]:
+    """What an operator is, for the beginning of a docstring."""
+    return wrapped(in_docstring(str(spec.summary) or f"The operator {spec.op}."), 112)
+
+
 def shape_of(s: Surface, name: str) -> str:
     tensor = next(t for t in s.operator.operands if t.name == name)
     return layout_text(tensor.shape)
@@ -286,7 +293,7 @@ def shape_of(s: Surface, name: str) -> str:
 def docstring(s: Surface) -> tuple[str, ...]:
     """The docstring of the functional: summary, formula, arguments, result, errors, reference."""
     spec = s.spec
-    out = [in_docstring(str(spec.summary) or f"The operator {s.name}."), ""]
+    out = [*summary_lines(spec), ""]
     if spec.description:
         out += [*wrapped(in_docstring(str(spec.description)), 112), ""]
     out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
@@ -295,14 +302,14 @@ def docstring(s: Surface) -> tuple[str, ...]:
         text = f"{i.name}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
         text += f"; {i.doc}" if i.doc else ""
         text += f"; {i.domain}" if i.domain else ""
-        out += _item(text)
+        out += item_lines(text)
     for p in spec.params:
         text = f"{p.name}: {annotation(next(a for a in s.operator.params if a.name == p.name))}"
         text += f"; one of {', '.join(map(str, p.choices))}" if p.choices else ""
         text += f"; {p.doc}" if p.doc else ""
         text += f"; {p.domain}" if p.domain else ""
-        out += _item(text)
-    out += ["", "Returns:", *_item("; ".join(_result_text(o) for o in s.results))]
+        out += item_lines(text)
+    out += ["", "Returns:", *item_lines("; ".join(_result_text(o) for o in s.results))]
     if spec.reference:
         out += ["", f"Computes what `{spec.reference}` computes."]
     if out[out.index("Args:") + 1] == "":
@@ -315,7 +322,8 @@ def _result_text(o: Output) -> str:
     return f"{o.name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
 
 
-def _item(text: str) -> list[str]:
+def item_lines(text: str) -> list[str]:
+    """An entry of a list of arguments or results."""
     first, *rest = wrapped(in_docstring(text), 108)
     return [f"    {first}", *(f"        {line}" for line in rest)]
 

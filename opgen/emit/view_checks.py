@@ -22,7 +22,7 @@ from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Kind, Output, Program, Tensor
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import BATCH, Dim, Param, Scalar, walk
+from opgen.ir.scalar import BATCH, Dim, Scalar
 from opgen.ir.text import scalar as scalar_text
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.parser import parse_expression
@@ -40,9 +40,9 @@ def _mentions(e: Expr) -> tuple[str, ...]:
 
 def check_body(s: Surface) -> tuple[str, ...]:
     limits = [(str(p.name), _expression(p.domain)) for p in s.spec.params if p.domain]
-    unproven = _unproven_extents(s)
+    programs = [p for _, p in s.programs("forward")]
     needed = [n for _, e in limits if e is not None for n in _mentions(e)]
-    needed += [n for e in (*unproven, *_derived_in_inputs(s)) for n in _sources(s, e)]
+    needed += [n for p in programs for e in _sized(p) for n in _sources(p, e)]
     lines = check_lines(s.name, s.operator, needed)
     for a in s.operator.params:
         if a.choices:
@@ -56,61 +56,58 @@ def check_body(s: Surface) -> tuple[str, ...]:
             domain = next(str(p.domain) for p in s.spec.params if p.name == name)
             error = f"domain_error({quoted(s.name)}, {quoted(name)}, {name}, {quoted(domain)})"
             lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
-    return (*lines, *_size_lines(s, unproven))
+    return (*lines, *_branched(s, [_size_lines(s, p) for p in programs], returns=False))
 
 
-def _unproven_extents(s: Surface) -> tuple[Scalar, ...]:
-    """What every variant counts up to and might be negative, for all that its sizes and domains tell."""
-    found: list[dict[Scalar, None]] = []
-    for _, p in s.programs("forward"):
-        dims = derived_sizes(p)
-        extents: dict[Scalar, Scalar] = {Dim(n): value for n, value in dims.items() if value is not None}
-        for loops in (loops for st in p.statements for loops in loops_in(st)):
-            extents |= {a.extent: a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Dim)}
-        facts = facts_of((), dims, positive=positive_params(p))
-        found.append({e: None for e, value in extents.items() if not is_nonnegative(polynomial(value), facts)})
-    missing = {a.name for a in s.operator.params if a.null or is_computed(a)}
-    common = [e for e in found[0] if all(e in others for others in found)]
-    return tuple(e for e in common if not any(isinstance(n, Param) and n.name in missing for n in walk(e)))
+def _unproven_extents(p: Program) -> tuple[Scalar, ...]:
+    """What a variant counts up to and might be negative, for all that its sizes and domains tell."""
+    dims = derived_sizes(p)
+    extents: dict[Scalar, Scalar] = {Dim(n): value for n, value in dims.items() if value is not None}
+    for loops in (loops for st in p.statements for loops in loops_in(st)):
+        extents |= {a.extent: a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Dim)}
+    facts = facts_of((), dims, positive=positive_params(p))
+    return tuple(e for e, value in extents.items() if not is_nonnegative(polynomial(value), facts))
 
 
-def _derived_in_inputs(s: Surface) -> tuple[Dim, ...]:
+def _derived_in_inputs(p: Program) -> tuple[Dim, ...]:
     """Derived dims that an input has, and has to have the size of."""
-    derived = {n for n, value in derived_sizes(s.programs("forward")[0][1]).items() if value is not None}
-    found = (d for t in s.operator.inputs for d in t.shape if isinstance(d, Dim) and d.name in derived)
+    derived = {n for n, value in derived_sizes(p).items() if value is not None}
+    found = (d for t in p.inputs for d in t.shape if isinstance(d, Dim) and d.name in derived)
     return tuple(dict.fromkeys(found))
 
 
-def _sources(s: Surface, e: Scalar) -> tuple[str, ...]:
+def _sources(p: Program, e: Scalar) -> tuple[str, ...]:
     """The dims of inputs that an extent is computed from."""
-    values = derived_sizes(s.programs("forward")[0][1])
+    values = derived_sizes(p)
     found: dict[str, None] = {}
     for name in dims_in(e):
         value = values.get(name)
-        found |= dict.fromkeys([name] if value is None else _sources(s, value))
+        found |= dict.fromkeys([name] if value is None else _sources(p, value))
     return tuple(found)
 
 
-def _size_lines(s: Surface, unproven: Sequence[Scalar]) -> list[str]:
+def _sized(p: Program) -> tuple[Scalar, ...]:
+    """Every size that a variant has to look at before it runs."""
+    return (*_unproven_extents(p), *_derived_in_inputs(p))
+
+
+def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     """Lines that raise where an index would run to a negative number, or an input has not the size derived for it."""
-    derived = _derived_in_inputs(s)
-    p = s.programs("forward")[0][1]
+    unproven, derived = _unproven_extents(p), _derived_in_inputs(p)
     always = [t for t in s.operator.inputs if t.name not in s.operator.optional]
     given = {d.name for t in always for d in t.shape if isinstance(d, Dim)}
-    asked = (*unproven, *derived)
-    sizes = Sizes(p, known={name: local(name) for e in asked for name in _sources(s, e) if name in given})
+    sizes = Sizes(p, known={name: local(name) for e in _sized(p) for name in _sources(p, e) if name in given})
     lines: list[str] = []
-    for e in asked:
+    for e in _sized(p):
         text = sizes.number(e)
         lines += sizes.lines
         sizes.lines.clear()
         if e in unproven:
             lines += [f"if {text} < 0:", f"    raise extent_error({quoted(s.name)}, {quoted(scalar_text(e))}, {text})"]
     for d in derived:
-        for t in (t for t in s.operator.inputs if d in t.shape):
-            own = size_lines(s.name, t, d, sizes.number(d))
-            lines += own if t in always else [f"if {t.name} is not None:", *(f"    {line}" for line in own)]
-    return lines
+        for t in (t for t in p.inputs if d in t.shape):
+            lines += size_lines(s.name, t, d, sizes.number(d))
+    return tuple(lines)
 
 
 def _binds(text: str) -> bool:
@@ -147,10 +144,11 @@ def fake_body(s: Surface) -> tuple[str, ...]:
     """`return` of empty results, one branch for each shape that variants give them."""
     upcast = not s.operator.wide and any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
     branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
-    return tuple(_branched(s, branches))
+    return tuple(_branched(s, branches, returns=True))
 
 
-def _branched(s: Surface, branches: Sequence[tuple[str, ...]]) -> list[str]:
+def _branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) -> list[str]:
+    """Lines that differ between variants; where they all `return`, one branch needs no `else` after another."""
     kinds = list(dict.fromkeys(branches))
     if len(kinds) == 1:
         return list(kinds[0])
@@ -159,10 +157,11 @@ def _branched(s: Surface, branches: Sequence[tuple[str, ...]]) -> list[str]:
     switches = Switches.of([d.variant.conditions for d in s.derived], {})
     out: list[str] = []
     for head, body in zip(chain(groups, every, switches), kinds, strict=True):
-        if head == "else:":
+        if returns and head == "else:":
             out += body
-        else:
-            out += ["if" + head.removeprefix("el").removeprefix("if"), *(f"    {line}" for line in body)]
+        elif body or head != "else:":
+            test = "if" + head.removeprefix("el").removeprefix("if") if returns else head
+            out += [test, *(f"    {line}" for line in body or ("pass",))]
     return out
 
 

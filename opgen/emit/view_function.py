@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed, camel, imported, in_docstring, listed_lines, tupled, unpacked
+from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
 from opgen.emit.signature import annotation
-from opgen.emit.view import FormulaView, Surface, formula_text, formula_view
+from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
 
 _INSIDE = 8
@@ -67,7 +67,7 @@ def function_view(s: Surface) -> FunctionView:
     return FunctionView(
         op=s.name,
         class_name=s.function_class,
-        summary=in_docstring(str(s.spec.summary) or f"The operator {s.name}."),
+        summary="\n".join(summary_lines(s.spec)),
         formula=formula_text(s.spec),
         imports=_imports(s, elsewhere, found, setup),
         slopes=elsewhere.formulas,

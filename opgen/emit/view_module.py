@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
-from opgen.emit.layout import bracketed, camel, imported, in_docstring, quoted
+from opgen.emit.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
 from opgen.emit.python_text import python_text
 from opgen.emit.signature import annotation, default_text
-from opgen.emit.view import Surface
+from opgen.emit.view import Surface, item_lines
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
 from opgen.lang.parser import parse_expression
@@ -78,6 +78,7 @@ def module_view(s: Surface) -> ModuleView:
     reset = [line for st in states for line in _reset(st, dims)]
     init = _init(dims, states, params, bool(reset))
     summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
+    first, *rest = wrapped(in_docstring(summary), 112)
     attributes = [f"{d}: int" for d in dims.values()]
     attributes += [f"{st.tensor.name}: Tensor{' | None' if st.optional else ''}" for st in states]
     attributes += [f"{a.name}: {annotation(a)}" for a in params]
@@ -85,8 +86,8 @@ def module_view(s: Surface) -> ModuleView:
         op=s.name,
         name=module_name(s),
         imports=_imports([*reset, *init], params, s),
-        doc_first=in_docstring(summary),
-        doc=_doc(dims, states, params, s),
+        doc_first=first,
+        doc=(*rest, *_doc(dims, states, params, s)),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
         init=bracketed("def __init__(", _arguments(dims, states, params), ") -> None:", 4),
         init_lines=tuple(init),
@@ -253,9 +254,9 @@ def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argume
     out = []
     arguments = [f"{v}: size of {k}" for k, v in dims.items()]
     arguments += [f"{_flag(st)}: whether there is a {st.tensor.name}" for st in states if st.optional]
-    arguments += [f"{a.name}: {in_docstring(a.doc)}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
+    arguments += [f"{a.name}: {a.doc}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
     if arguments:
-        out += ["", "Args:", *(f"    {a}" for a in arguments)]
+        out += ["", "Args:", *(line for a in arguments for line in item_lines(a))]
     return tuple(out)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -72,7 +73,7 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     """Compile a library of one generated operator (default: that for the CPU) and put it beside its package."""
     reason = without_kernels(out, op)
     if reason is not None:
-        raise NoKernelsError(f"error[OPG401]: {op} has no kernels and runs in plain torch: {reason}")
+        raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
     tools = tools or toolchain()
     built = cached(out, op, tools)
     target = out / op / tools.library
@@ -85,10 +86,11 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
 
 
 def generation(out: Path, op: str) -> str:
-    """What tells one generation of an operator from another: a library for an earlier one is not loaded."""
+    """What tells the sources of one generation from those of another; the generated runtime asks for the same."""
     digest = hashlib.sha256()
     for folder in (out / op, out):
-        digest.update((folder / MANIFEST).read_bytes())
+        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        digest.update(repr(sorted((n, h) for n, h in files.items() if n.startswith("csrc/"))).encode())
     return digest.hexdigest()
 
 

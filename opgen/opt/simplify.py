@@ -7,10 +7,14 @@ and breaks up no contraction.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
 
 from opgen.diff.algebra import assume, negated, product, total
+from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.program import Axis, Compute, Kind, Program, Statement, statement_scalars
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
@@ -28,6 +32,7 @@ from opgen.ir.scalar import (
     Position,
     Read,
     Scalar,
+    both,
     neg,
     reads,
     sub,
@@ -132,7 +137,32 @@ def _tidy_product(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
     return rule
 
 
+def _tidy_comparison(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
+    """A comparison of literals is a literal."""
+
+    def rule(args: tuple[Scalar, ...]) -> Scalar:
+        match args:
+            case (Lit(a), Lit(b)):
+                return Lit(_COMPARED[fn](a, b))
+            case _:
+                return Apply(fn, args)
+
+    return rule
+
+
+_COMPARED: dict[str, Callable[[Fraction | int, Fraction | int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
 _RULES: dict[str, Callable[[tuple[Scalar, ...]], Scalar]] = {
+    **{fn: _tidy_comparison(fn) for fn in _COMPARED},
+    "and": lambda args: reduce(both, args),
+    "or": lambda args: reduce(either, args),
+    "not": lambda args: negation_of(args[0]),
     "neg": _tidy_neg,
     "add": _tidy_add,
     "sub": _tidy_sub,

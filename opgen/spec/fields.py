@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 
 from opgen.diagnostics.model import Span
 from opgen.spec import elsewhere, entries, leaves
 from opgen.spec.formula import Formula, Word
 from opgen.spec.nodes import Mapping, Scalar, Sequence
 
-_STRING = WithJsonSchema({"type": "string"})
-
-Text = Annotated[str, PlainValidator(leaves.text), _STRING]
+Text = Annotated[str, PlainValidator(leaves.text)]
 Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool) else leaves.flag(node))]
-Place = Annotated[Span, PlainValidator(lambda span: span), WithJsonSchema({})]
-RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula), _STRING]
+Place = Annotated[Span, PlainValidator(lambda span: span)]
+RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
 OptionalFormula = RequiredFormula | None
-Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block), _STRING]
+Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
-Name = Annotated[Word, PlainValidator(leaves.name), _STRING]
+Name = Annotated[Word, PlainValidator(leaves.name)]
 OptionalName = Name | None
-OpName = Annotated[Word, PlainValidator(leaves.op_name), _STRING]
-DimName = Annotated[Word, PlainValidator(leaves.dim_name), _STRING]
-ClassName = Annotated[Word, PlainValidator(leaves.class_name), _STRING] | None
-DottedPath = Annotated[Word, PlainValidator(leaves.dotted), _STRING] | None
+OpName = Annotated[Word, PlainValidator(leaves.op_name)]
+DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
+ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
+DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
 Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims"))]
 Dtype = Annotated[
     Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
@@ -33,12 +31,12 @@ Dtype = Annotated[
 OptionalDtype = Dtype | None
 ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
 Length = Annotated[int | None, PlainValidator(lambda length: length)]
-Choice = Annotated[Word, PlainValidator(leaves.name), _STRING]
+Choice = Annotated[Word, PlainValidator(leaves.name)]
 Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices"))]
-Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default), _STRING]
-Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node)), _STRING]
+Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default)]
+Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node))]
 Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
-Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings), WithJsonSchema({})]
+Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
 WordMap = Annotated[dict[DimName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))

@@ -25,6 +25,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 30
 MAX_NODES = 20_000
+_PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where its name does, a tag at a blank
 
 # Control characters, line ends other than \n and \r\n, surrogates, and byte order marks behind the start.
 _UNPRINTABLE = re.compile(
@@ -159,7 +160,7 @@ class _Composer:
         """The span without anchor and tag before it and blanks behind it."""
         text, start, end = self.source.text, span.start, span.end
         while start < end and text[start] in "&!":
-            start = re.compile(r"\S*\s*").match(text, start, end).end()  # type: ignore[union-attr]
+            start = _PROPERTY.match(text, start, end).end()  # type: ignore[union-attr]
         if style not in ("|", ">"):
             return Span(self.source, start, max(start, start + len(text[start:end].rstrip())))
         return Span(self.source, start, end)

@@ -66,6 +66,9 @@ def test_colour_only_where_it_is_wanted(opgen: Opgen, monkeypatch: pytest.Monkey
     assert "\x1b[" in opgen("build", "--force", "--out", "other")[1]
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in opgen("build", "--out", "third")[1]
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "0")
+    assert "\x1b[" not in opgen("build", "--out", "fourth")[1]
 
 
 def test_reader_that_goes_away_is_no_traceback(project: Path) -> None:

@@ -124,9 +124,9 @@ def test_imports_are_sorted_as_import_sorters_do() -> None:
 def test_literals_and_targets() -> None:
     assert quoted('say "x"') == "'say \"x\"'"
     assert quoted("a\\b") == '"a\\\\b"'
-    assert unpacked(["a", "b"], ["b"], "x") == "_, b = x"
-    assert unpacked(["a"], ["a"], "x") == "(a,) = x"
-    assert unpacked(["a"], [], "x") == ""
+    assert unpacked(["a", "b"], ["b"], "x") == ["_, b = x"]
+    assert unpacked(["a"], ["a"], "x") == ["(a,) = x"]
+    assert unpacked(["a"], [], "x") == []
 
 
 @pytest.mark.parametrize(

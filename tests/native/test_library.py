@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "out" / "tiny" / "csrc" / "tiny.cpp").write_text(BINDING)
     (tmp_path / "out" / "tiny" / "csrc" / "tiny_kernels.cpp").write_text(KERNELS)
     for folder in ("out", "out/tiny"):
-        (tmp_path / folder / "manifest.json").write_text("{}\n")
+        (tmp_path / folder / "manifest.json").write_text('{"files": {}}\n')
     yield tmp_path / "out"
     toolchain.cache_clear()
 
@@ -63,7 +63,7 @@ def test_a_library_is_current_until_its_operator_is_generated_anew(package: Path
     assert not library.is_current(package, "tiny")
     library.compile_op(package, "tiny")
     assert library.is_current(package, "tiny")
-    (package / "tiny" / "manifest.json").write_text('{"spec": "another"}\n')
+    (package / "tiny" / "manifest.json").write_text('{"files": {"csrc/tiny.cpp": "another"}}\n')
     assert not library.is_current(package, "tiny")
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from opgen.diagnostics.model import Bag, Source
@@ -137,6 +137,7 @@ def test_damaged_specs_give_diagnostics_only(seed: int) -> None:
         check(mutated(FULL, rng))
 
 
+@example("&0:0")
 @given(st.text(alphabet="ab:{}[],'\"|>&*!#- \n\t\\0.", max_size=80))
 def test_any_text_gives_diagnostics_only(text: str) -> None:
     check(text)

@@ -1,0 +1,24 @@
+"""`opgen lint`: mistakes in specs, and what looks like one, without writing anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opgen.cli import FINDINGS
+from opgen.cli.console import say, show_diagnostics
+from opgen.cli.options import default_specs, format_option
+from opgen.project import lint
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@format_option
+def command(paths: tuple[Path, ...], form: str) -> None:
+    """Look for mistakes and unused names in spec files, or in all specs in folders (default: the folder specs)."""
+    found = lint(paths or (default_specs("lint"),))
+    show_diagnostics(found, form)
+    if found:
+        raise click.exceptions.Exit(FINDINGS)
+    say("no findings")

@@ -1,0 +1,83 @@
+"""`opgen new`: a first spec that builds, with the line that tells editors its schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from opgen.cli import FINDINGS
+from opgen.cli.console import put, say, show_diagnostics
+from opgen.diagnostics.model import Diagnostic
+from opgen.spec.kinds import KINDS, of_kind
+
+SCHEMA = "opgen.schema.json"  # beside the specs, where the first line of each points
+
+
+@click.command()
+@click.argument("name")
+@click.option("--formula", help="What it computes, such as 'y[n] = sum[k](x[n, k]*w[k])'; operands are declared.")
+@click.option("--kind", type=click.Choice(list(KINDS)), help="What to begin with instead of a formula.")
+@click.option(
+    "--in",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("specs"),
+    show_default=True,
+    help="The folder of the spec.",
+)
+def command(name: str, formula: str | None, kind: str | None, folder: Path) -> None:
+    """Write the spec of a new operator NAME; an existing file is left alone."""
+    text = _draft(name, formula, kind)
+    target = folder / f"{name}.yaml"
+    if target.exists():
+        hints = ("choose another name, or edit that file",)
+        _refuse(Diagnostic("OPG503", f"{target} exists already", None, hints=hints))
+    _check(target, text)
+    try:
+        _write(target, text)
+    except OSError as e:
+        _refuse(Diagnostic("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None))
+    put(f"created   {target}", colour="green")
+    say(f"next: opgen build {target}")
+
+
+def _draft(name: str, formula: str | None, kind: str | None) -> str:
+    from opgen.ir.draft import of_formula
+    from opgen.spec.leaves import OPERATOR, snake
+
+    if not OPERATOR.fullmatch(name):
+        better = snake(name)
+        hint = f"; write {better}" if OPERATOR.fullmatch(better) else ""
+        raise click.UsageError(f"an operator has a snake_case name{hint}")
+    if formula is not None and kind is not None:
+        raise click.UsageError("--formula and --kind exclude each other")
+    if formula is not None:
+        return of_formula(name, formula, SCHEMA)
+    return of_kind(name, kind or next(iter(KINDS)), SCHEMA)
+
+
+def _check(target: Path, text: str) -> None:
+    """A spec that does not build is shown, and not written."""
+    from opgen import pipeline
+    from opgen.pipeline import SpecFile, Stage
+
+    made = pipeline.run(SpecFile(target, text.encode("utf-8", "surrogateescape"), target.name), Stage.FILES)
+    if made.files is None:
+        _refuse(*made.diagnostics)
+
+
+def _write(target: Path, text: str) -> None:
+    from opgen.spec.schema import schema
+    from opgen.write.writer import replace_file
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(target.parent / SCHEMA, json.dumps(schema(), indent=2) + "\n")
+    with target.open("x", encoding="utf-8") as file:  # another process may have been quicker
+        file.write(text)
+
+
+def _refuse(*diagnostics: Diagnostic) -> None:
+    show_diagnostics(diagnostics)
+    raise click.exceptions.Exit(FINDINGS)

@@ -1,0 +1,141 @@
+"""Mistakes that are in no spec but in files, folders and tools: what a command says of them, under `golden/runs.md`.
+
+`OPGEN_UPDATE=1 pytest tests/diagnostics` writes the file anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen.cli import run
+from opgen.diagnostics.codes import CATALOGUE
+from opgen.native import library
+from opgen.native.toolchain import toolchain
+
+GOLDEN = Path(__file__).parent / "golden" / "runs.md"
+SCALE = "op: scale\ninputs: [x]\nforward: y = 2*x\n"
+ELSEWHERE = SCALE.replace("forward: y = 2*x", "outputs: {y: {shape: [...]}}\nforward: {numpy: numpy.cbrt}")
+
+
+def no_kernels() -> str:
+    Path("scale.yaml").write_text(ELSEWHERE)
+    quiet("build", "scale.yaml")
+    return "opgen compile scale"
+
+
+def cannot_be_read() -> str:
+    return "opgen build scale.yaml"
+
+
+def not_utf8() -> str:
+    Path("scale.yaml").write_bytes(SCALE.encode().replace(b"y = ", b"\xe4 = "))
+    return "opgen build scale.yaml"
+
+
+def edited() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    quiet("build", "scale.yaml")
+    page = Path("generated/scale/__init__.py")
+    page.write_text("# mine\n" + page.read_text())
+    return "opgen build scale.yaml"
+
+
+def leaves() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    Path("generated").mkdir()
+    Path("other").mkdir()
+    Path("generated/scale").symlink_to("../other")
+    return "opgen build scale.yaml"
+
+
+def two_specs() -> str:
+    for name in ("a.yaml", "b.yaml"):
+        Path(name).write_text(SCALE)
+    return "opgen build a.yaml b.yaml"
+
+
+def cannot_be_written() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    Path("generated").mkdir()
+    Path("generated/scale").write_text("a file where the folder belongs")
+    return "opgen build scale.yaml"
+
+
+def no_specs() -> str:
+    Path("empty").mkdir()
+    return "opgen build empty"
+
+
+def no_compiler() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    quiet("build", "scale.yaml")
+    return "CXX=no-such-compiler opgen compile scale"
+
+
+def refused() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    quiet("build", "scale.yaml")
+    return "opgen compile scale"
+
+
+SCENES: dict[str, Callable[[], str]] = {
+    "OPG401": no_kernels,
+    "OPG501": cannot_be_read,
+    "OPG502": not_utf8,
+    "OPG503": edited,
+    "OPG504": leaves,
+    "OPG505": two_specs,
+    "OPG506": cannot_be_written,
+    "OPG507": no_specs,
+    "OPG601": no_compiler,
+    "OPG602": refused,
+}
+
+
+def quiet(*arguments: str) -> None:
+    assert run(list(arguments)) == 0
+
+
+def played(code: str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> str:
+    """The command line of a scene, and what it says."""
+    line = SCENES[code]()
+    capsys.readouterr()
+    *variables, command = line.split("opgen ")
+    for variable in "".join(variables).split():
+        patch.setenv(*variable.split("=", 1))
+    toolchain.cache_clear()
+    assert run(command.split()) == 1
+    captured = capsys.readouterr()
+    assert f"[{code}]" in captured.err
+    return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{captured.err.rstrip()}\n```\n"
+
+
+def failed(command: list[str]) -> None:
+    raise library.CompileError(f"{Path(command[0]).name} -c scale.cpp\nscale.cpp:1:1: error: what is this?\n")
+
+
+def test_what_commands_say_is_as_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = ["# Mistakes in files, folders and tools\n"]
+    for code in SCENES:
+        (tmp_path / code).mkdir()
+        (tmp_path / code / "pyproject.toml").touch()
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path / code)
+            patch.setenv("CXX", "true")
+            patch.setattr(library, "_run", failed)
+            parts.append(played(code, capsys, patch))
+    toolchain.cache_clear()
+    fresh = "".join(parts)
+    if os.environ.get("OPGEN_UPDATE"):
+        GOLDEN.write_text(fresh, encoding="utf-8")
+    assert fresh == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_every_code_that_is_in_no_spec_has_a_scene() -> None:
+    assert list(SCENES) == [code for code, row in CATALOGUE.items() if not row.in_spec]

@@ -2,8 +2,10 @@
 
     python benchmarks/accuracy.py [points per octave] [names]
 
-Compares the compiled CPU kernels, the generated torch code and torch's own function and autograd with mpmath, on a
-log-spaced grid over everything float32 holds with special values. Writes `benchmarks/results/accuracy.md` and `.json`.
+Compares the compiled CPU kernels, the generated torch code, and torch's own function and autograd (where it has none,
+the formula step by step in torch) with mpmath, on a log-spaced grid over everything float32 holds with special values
+and within the domains that specs state. A nan or an infinity is listed where a number is due. Writes
+`benchmarks/results/accuracy.md` and `.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tests.accuracy import measure, operators  # noqa: E402
 from tests.accuracy.kernels import Library, torch_form  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
-COLUMNS = {"cpp": "compiled C++", "form": "generated torch", "torch": "torch itself"}
+COLUMNS = {"cpp": "compiled C++", "form": "generated torch", "torch": "torch, or the formula in eager torch"}
 
 
 def table(found: list[measure.Line]) -> str:

@@ -66,11 +66,11 @@ def _plus(a: Scalar, b: Scalar) -> Scalar:
 
 
 def quotient(let: Let, a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Pair:
-    """(a + ib)/(c + id), divided by a power of the divisor's size first, so that no square overflows.
+    """(a + ib)/(c + id), with the divisor scaled to about 1 first, so that no square overflows.
 
-    The quotient does not depend on that size, so it is a constant for derivatives.
+    The quotient does not depend on that scale, so it is a constant for derivatives.
     """
-    size = let("size", call("detach", call("max", call("abs", c), call("abs", d))))
+    size = let("size", call("magnitude", c, d))
     c, d = let("scaled", div(c, size)), let("scaled", div(d, size))
     square = let("square", mul(add(mul(c, c), mul(d, d)), size))
     return div(_plus(mul(a, c), mul(b, d)), square), div(_plus(mul(b, c), neg(mul(a, d))), square)

@@ -169,6 +169,10 @@ _POWERS = (
         ),
         internal=True,
     ),
+    replace(
+        _row("magnitude", "x y", None, "max(abs(x), abs(y)) as a scale that cancels: derivatives take it for constant"),
+        internal=True,
+    ),
     _row(
         "logaddexp",
         "x y",

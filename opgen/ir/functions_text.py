@@ -22,6 +22,7 @@ TORCH: dict[str, str] = {
         "torch.log1p(-torch.exp(torch.neg({0}))))"
     ),
     "modulus": "torch.hypot({0}, {1})",
+    "magnitude": "torch.maximum(torch.abs({0}), torch.abs({1}))",
     # pi*x overflows for the largest numbers
     "sinc": "torch.sinc(torch.clamp({0}, -1e38, 1e38))",
     "sinpi": "torch.sin(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
@@ -42,6 +43,7 @@ TORCH_NUMBER: dict[str, str] = {
     "atan2": "torch.atan2({0}, torch.full_like({0}, {1}))",
     "hypot": "torch.hypot({0}, torch.full_like({0}, {1}))",
     "modulus": "torch.hypot({0}, torch.full_like({0}, {1}))",
+    "magnitude": "torch.clamp(torch.abs({0}), min=abs({1}))",
     "logaddexp": "torch.logaddexp({0}, torch.full_like({0}, {1}))",
     "heaviside": "torch.heaviside({0}, torch.full_like({0}, {1}))",
     "lerp": "torch.add({0}, torch.rsub({0}, {1}) * ({2}))",
@@ -49,6 +51,7 @@ TORCH_NUMBER: dict[str, str] = {
 
 NATIVE: dict[str, str] = {
     "modulus": "rt::hypot({0}, {1})",
+    "magnitude": "rt::max(rt::abs({0}), rt::abs({1}))",
     "int": "static_cast<int64_t>({0})",
     "detach": "({0})",
     # `bitand` and its like are alternative tokens of C++, no names
@@ -73,6 +76,7 @@ PYTHON: dict[str, str] = {
     "abs": "abs({0})",
     "hypot": "math.hypot({0}, {1})",
     "modulus": "math.hypot({0}, {1})",
+    "magnitude": "max(abs({0}), abs({1}))",
     "sin": "math.sin({0})",
     "cos": "math.cos({0})",
     "tan": "math.tan({0})",

@@ -214,7 +214,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "lgamma": _lgamma, "digamma": lambda a: -INF if a == 0 else _special("digamma")(a), "polygamma": _polygamma,
     "i0e": _scaled_bessel(0), "i1e": _scaled_bessel(1),
     "min": _extreme(min), "max": _extreme(max), "clamp": _clamp, "hypot": _quiet(math.hypot),
-    "modulus": _quiet(math.hypot),
+    "modulus": _quiet(math.hypot), "magnitude": lambda a, b: _extreme(max)(abs(a), abs(b)),
     "logaddexp": _logaddexp, "xlogy": _xlogy, "heaviside": _heaviside, "fmod": _quiet(math.fmod), "remainder": _mod,
     "lerp": lambda a, b, w: a + w * (b - a), "sinc": _sinc,
     "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),

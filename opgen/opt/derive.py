@@ -19,6 +19,7 @@ from opgen.opt.contract import contract
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
+from opgen.opt.grouping import group_factors
 from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
 from opgen.opt.save import save
@@ -140,6 +141,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
         ("reuse", lambda p: reuse(p, primal)),
         ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
+        ("group", lambda p: group_factors(p, keep)),
         ("share again", cse),
         ("drop", dce),
     )

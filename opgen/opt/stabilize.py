@@ -70,6 +70,8 @@ RULES = (
     Rule("1 - erf(x)", "erfc(x)", _CANCEL),
     Rule("1 + erf(x)", "erfc(-x)", "the sum cancels for negative arguments"),
     Rule("2*sigmoid(x) - 1", "tanh(x/2)", _CANCEL),
+    Rule("1 + tanh(x)", "2*sigmoid(2*x)", "the sum cancels for negative arguments"),
+    Rule("1 - tanh(x)", "2*sigmoid(-2*x)", _CANCEL),
     Rule("1 - tanh(x)**2", "4*sigmoid(2*x)*sigmoid(-2*x)", _CANCEL),
     # abs: the difference is none of the pattern's where it does not cancel
     Rule("sqrt(1 + x) - 1", "where(x < 1, x/(sqrt(1 + x) + 1), abs(sqrt(1 + x)) - 1)", _CANCEL),
@@ -79,6 +81,7 @@ RULES = (
     Rule("square(sin(x/2))/x**2", "square(sinc(x/(2*pi)))/4", _SINGULAR),
     Rule("square(sin(x/2))/x", "sin(x/2)*sinc(x/(2*pi))/2", _SINGULAR),
     *(Rule(pattern, result, _SINGULAR, "its series near 0") for pattern, result in QUOTIENTS),
+    Rule("softplus(x) - softplus(-x)", "x", _CANCEL),
     Rule("exp(logsigmoid(x))", "sigmoid(x)", "one function instead of two"),
 )
 

@@ -67,12 +67,28 @@ def grid(c: Case, per_octave: int) -> Arrays:
     """The points of a case: log-spaced along each of its inputs. None per octave: one in seven octaves."""
     if len(c.inputs) == 1:
         return {c.inputs[0]: axis(per_octave)}
-    one = coarse(len(c.inputs))
+    each = [_within(c, n, coarse(len(c.inputs))) for n in c.inputs]
     if len(c.inputs) > 2:
-        found = np.random.default_rng(0).choice(one, (_DRAWN, len(c.inputs)))
+        rng = np.random.default_rng(0)
+        found = np.stack([rng.choice(one, _DRAWN) for one in each], axis=1)
     else:
-        found = np.array(list(itertools.product(one, one)), np.float32)
+        found = np.array(list(itertools.product(*each)), np.float32)
     return {n: np.ascontiguousarray(found[:, k]) for k, n in enumerate(c.inputs)}
+
+
+def some(arrays: Arrays, most: int) -> Arrays:
+    """So many of the points, the same ones every time."""
+    size = len(next(iter(arrays.values())))
+    chosen = np.sort(np.random.default_rng(1).permutation(size)[:most])
+    return {n: np.ascontiguousarray(x[chosen]) for n, x in arrays.items()}
+
+
+def _within(c: Case, name: str, xs: Floats) -> Floats:
+    """Those that the spec allows, and 1, the edge of most domains."""
+    condition = c.domains.get(name)
+    if condition is None:
+        return xs
+    return np.array([x for x in (*xs, np.float32(1)) if Formula.holds(condition, {name: float(x)})], np.float32)
 
 
 def sampled(c: Case, arrays: Arrays, bits: int) -> Sampled:
@@ -132,24 +148,28 @@ def ulps(got: Floats, true: Doubles) -> Doubles:
 
 
 def torch_own(c: Case, arrays: Arrays) -> Results | None:
-    """Torch's own function and autograd, if there is one."""
-    if c.reference is None:
-        return None
-    given = [torch.from_numpy(arrays[n]).clone().requires_grad_() for n in c.inputs]
-    try:
-        y = c.reference(*given)
-    except (TypeError, RuntimeError):
-        return None
+    """Torch's own function and autograd; where it has none, the formula written in torch."""
+    given = [torch.from_numpy(arrays[n]).clone().requires_grad_(n not in c.constants) for n in c.inputs]
+    y = _called(c, given)
     if not y.requires_grad:
         return Results(y.detach().numpy(), tuple(np.zeros(len(y), np.float32) for _ in given))
     slopes: list[Floats] = []
     for x in given:
         try:
-            (g,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, allow_unused=True)
-        except (RuntimeError, NotImplementedError):
+            found = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, allow_unused=True)
+            g = torch.zeros_like(x) if found[0] is None else found[0]
+        except (RuntimeError, NotImplementedError):  # it has no derivative by this one
             g = torch.full_like(x, math.nan)
-        slopes.append(torch.zeros_like(x).numpy() if g is None else g.numpy())
+        slopes.append(g.numpy())
     return Results(y.detach().numpy(), tuple(slopes))
+
+
+def _called(c: Case, given: list[torch.Tensor]) -> torch.Tensor:
+    if c.reference is None:
+        return c.composed(*given)
+    found = c.reference(*given)
+    assert isinstance(found, torch.Tensor)
+    return found
 
 
 def bits(c: Case) -> int:
@@ -184,6 +204,8 @@ def lines(c: Case, truth: Sampled, implementations: dict[str, Implementation]) -
     results = {name: run(c, truth.arrays) for name, run in implementations.items()}
     found: list[Line] = []
     for k, of in enumerate(("value", *c.inputs)):
+        if of in c.constants:
+            continue
         true = truth.value if k == 0 else truth.slopes[k - 1]
         scores: dict[str, Score] = {}
         for name, r in results.items():

@@ -17,11 +17,13 @@ import torch
 
 from opgen import pipeline
 from opgen.diagnostics.model import Bag
+from opgen.ir.formula import scalar as formula_of
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Chosen, Compute, Condition, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH, Read, Scalar, transform
 from opgen.opt.derive import Derived
 from opgen.pipeline import Artefacts, SpecFile, Stage
+from tests.accuracy.eager import composed, torch_own
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,6 +43,9 @@ class Case:
     inputs: tuple[str, ...]
     params: Mapping[str, Any]
     reference: Callable[..., Any] | None  # torch's own function of the same inputs
+    composed: Callable[..., torch.Tensor]  # the formula, step by step in torch
+    constants: tuple[str, ...]  # inputs without a derivative
+    domains: Mapping[str, Scalar]  # conditions on inputs, by name
 
 
 def derived_of(text: str, name: str = "spec") -> Artefacts:
@@ -57,41 +62,35 @@ def formula_case(name: str, formula: str, inputs: tuple[str, ...], reference: Ca
     return case
 
 
+def measured() -> tuple[str, ...]:
+    """The functions of the language that map numbers to a number."""
+    return tuple(r.name for r in FUNCTIONS.values() if not (r.infix or r.internal or r.name in _NOT_MEASURED))
+
+
+def function_case(name: str) -> Case:
+    """An operator of one function, compared with torch's own of that name."""
+    args = FUNCTIONS[name].args
+    return formula_case(f"f_{name}", f"{name}({', '.join(args)})", args, torch_own(name))
+
+
 @cache
 def functions() -> tuple[Case, ...]:
     """One operator for every scalar function of the language, and `x**y`."""
     found = [formula_case("f_power", "x**y", ("x", "y"), torch.pow)]
-    for row in FUNCTIONS.values():
-        if not (row.infix or row.internal or row.name in _NOT_MEASURED):
-            args = ", ".join(row.args)
-            found.append(formula_case(f"f_{row.name}", f"{row.name}({args})", row.args, _own(row.name)))
+    found += [function_case(name) for name in measured()]
     for n in _ORDERS:
         f = lambda x, n=n: torch.special.polygamma(n, x)  # noqa: E731
         found.append(formula_case(f"f_polygamma_{n}", f"polygamma({n}, x)", ("x",), f))
     return tuple(found)
 
 
-def _own(name: str) -> Callable[..., Any] | None:
-    """What torch itself has under this name."""
-    if name in _OWN:
-        return _OWN[name]
-    return getattr(torch, name, None) or getattr(torch.special, name, None) or getattr(torch.nn.functional, name, None)
-
-
-_OWN: dict[str, Callable[..., Any] | None] = {
-    "max": torch.maximum,
-    "min": torch.minimum,
-    # What a user of torch writes.
-    "cbrt": lambda x: torch.copysign(torch.abs(x) ** (1 / 3), x),
-    "relu": torch.relu,
-}
-
-
 @cache
-def specs() -> tuple[Case, ...]:
-    """Every element-wise variant of the specs of the repository."""
+def specs(names: Sequence[str] | None = None) -> tuple[Case, ...]:
+    """Every element-wise variant of the specs of the repository, or of those named."""
     found: list[Case] = []
     for path in sorted((ROOT / "specs").glob("*.yaml")):
+        if names is not None and path.stem not in names:
+            continue
         bag = Bag()
         file = pipeline.read(path, bag)
         assert file is not None
@@ -110,6 +109,8 @@ def _cases(name: str, made: Artefacts, reference: Callable[..., Any] | None) -> 
     operator, derived = made.operator, made.derived
     assert operator is not None
     assert derived is not None
+    assert made.spec is not None
+    stated = {t.name: t.domain.text for t in made.spec.inputs if t.domain is not None}
     found: list[Case] = []
     for d in derived:
         body = _pointwise(d.variant.program)
@@ -119,15 +120,19 @@ def _cases(name: str, made: Artefacts, reference: Callable[..., Any] | None) -> 
         chosen = {k: v for k, v in params.items() if not isinstance(v, str) or len(derived) > 1}
         words = [_word(c) for c in d.variant.conditions]
         p = d.variant.program
+        inputs = tuple(t.name for t in p.inputs)
         found.append(
             Case(
                 "_".join((name, *filter(None, words))),
                 operator,
                 d,
                 body,
-                tuple(t.name for t in p.inputs),
+                inputs,
                 params,
-                _with(reference, tuple(t.name for t in p.inputs), operator.optional, chosen),
+                _with(reference, inputs, operator.optional, chosen),
+                composed(body, inputs, params),
+                tuple(t.name for t in p.inputs if not t.differentiable),
+                {n: formula_of(text, (n,)) for n, text in stated.items() if n in inputs},
             )
         )
     return found

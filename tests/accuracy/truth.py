@@ -288,6 +288,11 @@ class Formula:
     def __init__(self, body: Scalar, inputs: Sequence[str], params: Mapping[str, float], bits: int = 256) -> None:
         self.body, self.inputs, self.params, self.bits = body, tuple(inputs), params, bits
 
+    @classmethod
+    def holds(cls, condition: Scalar, params: Mapping[str, float]) -> bool:
+        """Whether a condition on numbers is true."""
+        return cls(condition, (), params)._holds(condition, {"": Dual(mp.mpf(0), ())})
+
     def at(self, point: Point) -> Truth:
         """The true value and derivatives at a point whose numbers may be 0 or infinite, but not nan."""
         with mp.workprec(self.bits):

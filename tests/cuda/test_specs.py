@@ -15,7 +15,8 @@ import pytest
 from opgen.diagnostics.model import Bag, Source
 from opgen.emit.cuda_code import cuda_text
 from opgen.emit.sample_arrays import InputSample
-from opgen.emit.samples import SampleCase, default_value, sample_cases
+from opgen.emit.sample_cases import sample_cases
+from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
 from opgen.ir.program import Kind, Program, Shape
@@ -42,8 +43,9 @@ def programs(path: Path, kinds: Sequence[str]) -> Iterator[tuple[str, Program, S
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    cases = {c.variant.conditions: c for c in reversed(sample_cases(spec, operator, [None] * len(operator.variants)))}
-    for number, derived in enumerate(derive(operator, Flags(spec.exact, spec.once_differentiable))):
+    every = derive(operator, Flags(spec.exact, spec.once_differentiable))
+    cases = {c.variant.conditions: c for c in reversed(sample_cases(spec, operator, every))}
+    for number, derived in enumerate(every):
         for kind in kinds:
             program = getattr(derived, kind)
             if program is not None:

@@ -14,10 +14,12 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.diff.tangent import tangent
 from opgen.emit.sample_arrays import InputSample
-from opgen.emit.samples import SampleCase, default_value, sample_cases
+from opgen.emit.sample_cases import sample_cases
+from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
+from opgen.opt.derive import derive
 from tests.spec_files import SPECS
 
 from .conftest import lowered
@@ -27,7 +29,7 @@ STEP = 1e-5
 
 def cases(path: Path) -> tuple[SampleCase, ...]:
     low = lowered(path)
-    return sample_cases(low.spec, low.operator, [None] * len(low.operator.variants))
+    return sample_cases(low.spec, low.operator, derive(low.operator))
 
 
 def parametrised(only_derived: bool) -> list[object]:
@@ -37,7 +39,11 @@ def parametrised(only_derived: bool) -> list[object]:
         spec = lowered(path).spec
         stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
         if not (only_derived and stated):
-            chosen += [pytest.param(path, k, id=f"{path.stem}-{c.name}") for k, c in enumerate(cases(path))]
+            chosen += [
+                pytest.param(path, k, id=f"{path.stem}-{c.name}")
+                for k, c in enumerate(cases(path))
+                if not c.name.startswith("case ")  # what specs state is extreme, and no differences can be taken there
+            ]
     return chosen
 
 

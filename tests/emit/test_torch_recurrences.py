@@ -13,7 +13,7 @@ from opgen.emit.torch_code import torch_function  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
 from opgen.ir.program import Operator, Variant  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
-from tests.emit.test_torch_specs import BATCHES, arguments  # noqa: E402
+from tests.emit.test_torch_specs import BATCHES, arguments, remember  # noqa: E402
 from tests.emit.torch_cases import compare  # noqa: E402
 from tests.emit.torch_exec import function  # noqa: E402
 
@@ -56,7 +56,9 @@ def operator_of(form: str) -> Operator:
     outputs = "outputs: [c, h]\n" if form == "pair" else "outputs: [h]\n"
     spec = load(Source(f"{form}.yaml", f"op: {form}\n{FORMS[form]}{outputs}"), bag)
     operator = lower(spec, bag) if spec else None
+    assert spec is not None
     assert operator is not None, [d.message for d in bag.items]
+    remember(spec, operator)
     return operator
 
 

@@ -32,7 +32,7 @@ def test_rows_of_any_length_layout_and_dtype(compiled: Any, dtype: torch.dtype, 
     x = torch.randn(3, 5, size, dtype=torch.float64).to(dtype)
     expected = torch.softmax(x.double(), -1)
     for y in layouts(x):
-        got = op.forward(y)
+        got = op.forward(y, 1.0)
         assert got.dtype is dtype
         torch.testing.assert_close(got.double(), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
@@ -40,13 +40,13 @@ def test_rows_of_any_length_layout_and_dtype(compiled: Any, dtype: torch.dtype, 
 def test_extreme_scores(compiled: Any) -> None:
     op = compiled("softmax")
     x = torch.tensor([[1e30, -1e30, 0.0], [-torch.inf, 1.0, 2.0], [torch.nan, 0.0, 0.0], [-300.0, -301.0, -1e38]])
-    torch.testing.assert_close(op.forward(x), torch.softmax(x, -1), equal_nan=True)
+    torch.testing.assert_close(op.forward(x, 1.0), torch.softmax(x, -1), equal_nan=True)
 
 
 def test_empty_tensors(compiled: Any) -> None:
     op = compiled("softmax")
     for shape in ((0, 4), (3, 0), (2, 0, 5)):
-        assert op.forward(torch.zeros(shape)).shape == shape
+        assert op.forward(torch.zeros(shape), 1.0).shape == shape
 
 
 def test_a_broadcast_weight_and_a_missing_one(compiled: Any) -> None:

@@ -36,7 +36,18 @@ def _halved(head: str, body: str, tail: str) -> list[str]:
     indent, call, value, end = found.groups()
     if call == "return " and end == ");":
         value, end = f"{value})", ";"
-    return [f"{indent}const auto value = {value};", f"{indent}{call}value{end}"]
+    first = _first_argument(value)
+    return [f"{indent}const auto value = {first};", f"{indent}{call}value{value[len(first) :]}{end}"]
+
+
+def _first_argument(arguments: str) -> str:
+    """What stands before the first comma outside of parentheses."""
+    depth = 0
+    for k, c in enumerate(arguments):
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            return arguments[:k]
+    return arguments
 
 
 def block(head: str, body: Sequence[str], tail: str = "}") -> list[str]:

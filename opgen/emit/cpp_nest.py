@@ -135,8 +135,10 @@ class NestCode:
         return lines
 
     def _values_at(self, expressions: tuple[Scalar, ...], where: str) -> list[str]:
-        """Plain accesses that have one value at this place, as constants; each once."""
+        """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
         lines: list[str] = []
+        if not self.scope.lanes:
+            return lines
         for access in self._accesses(expressions):
             if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
                 self.outer_locals.add(access.name)
@@ -198,7 +200,8 @@ class NestCode:
         body = self._body(p, "i")
         self.outer_locals = saved
         each = block("rt::each(columns.size, [&](int64_t i) {", body, "});")
-        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto& point) {{"
+        point = " point" if any(re.search(r"\bpoint\b", line) for line in (*sources, *body)) else ""
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
         runs = block(head, [*sources, *each], "});")
         for f in p.folds:
             self.scope.locals[f.name] = (f"{self._fold_name(f)}[i]", f.kind)

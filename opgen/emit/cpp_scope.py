@@ -239,7 +239,8 @@ class CpuScope:
 
     def cast(self, text: Text, like: str) -> Text:
         storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
-        return Text(f"rt::rounded(call.dtype, {text.text})", _ATOM) if storage is Storage.SCALAR else text
+        value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
+        return Text(f"rt::rounded(call.dtype, {value.text})", _ATOM) if storage is Storage.SCALAR else value
 
     # --- declarations ------------------------------------------------------------------------------------------------
 
@@ -267,7 +268,7 @@ class CpuScope:
             line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"
             if len(line) > _LONG:
                 lines += [f"{name}.step({k}, {step});" for k, step in enumerate(steps) if step != "0"]
-                line = f"{name}.dim({size}{', ' if mark else ''}{mark});"
+                line = f"{name}.dim_of_steps({size}{', ' if mark else ''}{mark});"
             lines.append(line)
         return lines
 

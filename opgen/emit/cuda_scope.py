@@ -159,9 +159,8 @@ class Scope:
     def cast(self, text: Text, like: str) -> Text:
         """Rounding to the dtype of a tensor: only the operator's own dtype can be narrower than `opmath_t`."""
         storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
-        if storage is not Storage.SCALAR:
-            return text
-        return Text(f"rt::rounded<scalar_t>({text.text})", _ATOM)
+        value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
+        return Text(f"rt::rounded<scalar_t>({value.text})", _ATOM) if storage is Storage.SCALAR else value
 
     # --- numbers ----------------------------------------------------------------------------------------------------
 

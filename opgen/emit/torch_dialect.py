@@ -171,6 +171,8 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
             texts = tuple(as_tensor(t) for t in texts)
         if not row.torch_number and row.name not in _NUMBERS and not all(t.number for t in texts):
             texts = tuple(as_tensor(t) for t in texts)
+        elif row.torch_number and row.name not in _NUMBERS and not all(t.number for t in texts[1:]):
+            texts = (*(as_tensor(t) for t in texts[:-1]), texts[-1])  # only a last number may stand beside tensors
         return p.call(row, texts)
 
     return special

@@ -135,7 +135,7 @@ def _forced(g: Group, s: Compute, own: list[Read]) -> dict[int, str | Batch] | N
             name = _plain(p, axes)
             if slot is None or name is None or pairs.setdefault(slot, name) != name:
                 return None
-    return pairs
+    return pairs if len(set(pairs.values())) == len(pairs) else None  # a diagonal is not at the point
 
 
 def _slot(g: Group, m: Member, axis: Loop) -> int | None:

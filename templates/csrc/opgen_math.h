@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <type_traits>
+
 #include "opgen_exp.h"
 
 // A function that the C library has for both types, as an overload set.
@@ -172,16 +174,17 @@ template <typename T>
 OPGEN_DEVICE T lerp(T x, T y, T weight) {  // from the nearer end
   return abs(weight) < T(0.5) ? x + weight * (y - x) : y - (y - x) * (T(1) - weight);
 }
-template <typename T>
+// Not of int and bool, which become 64-bit integers.
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T remainder(T x, T y) {  // the sign of the divisor
   const T r = fmod(x, y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
 }
-template <typename T>
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T mod(T x, T y) {
   return remainder(x, y);
 }
-template <typename T>
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round up to the next whole number
   return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }

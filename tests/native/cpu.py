@@ -19,7 +19,7 @@ from opgen.plan.model import Contract, KernelPlan
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
-_FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-DOPGEN_ISA=baseline")
+_FLAGS = ("-std=c++20", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-DOPGEN_ISA=baseline")
 
 
 class _Host(ctypes.Structure):
@@ -50,7 +50,9 @@ def kernels_text(table: StepTable) -> str:
     )
 
 
-def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
+def compile_plans(
+    plans: Sequence[tuple[str, KernelPlan]], folder: Path, optimisation: str = "-O1"
+) -> tuple[Path, tuple[tuple[int, ...], ...]]:
     """One library of the kernels of several plans, and the numbers of their steps."""
     table = StepTable("op")
     numbers = tuple(table.add(plan, name) for name, plan in plans)
@@ -59,7 +61,7 @@ def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tupl
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None
-    line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
+    line = [found, *_FLAGS, optimisation, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
     return made, numbers

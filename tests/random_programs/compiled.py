@@ -1,0 +1,87 @@
+"""Many programs in one library each for the CPU kernels and for the emulated CUDA kernels, called one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opgen.emit.cuda_code import cuda_text
+from opgen.emit.templates import root
+from opgen.ir.interp import Array
+from opgen.native import emulate
+from opgen.plan.build import build
+from opgen.plan.errors import UnplannableError
+from opgen.plan.model import KernelPlan
+from tests.native.cpu import Compiled, compile_plans, planned
+from tests.random_programs.calls import Call, Checked, same
+
+TOLERANCE = 1e-7
+OPTIMISATION = "-O0"  # most of the time goes into compiling
+
+_numbers = itertools.count()
+
+
+@dataclass
+class Batch:
+    """Calls that have a plan, with their plans; `without` are those that have none, and why."""
+
+    calls: list[tuple[Checked, Call, KernelPlan]] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(programs: Sequence[Checked], stages: Sequence[str]) -> Batch:
+        batch = Batch()
+        for done in programs:
+            for c in done.calls:
+                if c.stage in stages:
+                    batch.add(done, c)
+        return batch
+
+    def add(self, done: Checked, c: Call) -> None:
+        try:
+            self.calls.append((done, c, build(c.program)))
+        except UnplannableError as e:
+            self.without.append(str(e))
+
+    def run(self, folder: Path, emulated: bool) -> None:
+        """Compile everything and compare every call with the interpreter."""
+        if not self.calls:
+            return
+        makers = self._emulated(folder) if emulated else self._compiled(folder)
+        for (done, c, _), made in zip(self.calls, makers, strict=True):
+            what = f"{'CUDA' if emulated else 'C++'} {c.stage}"
+            try:
+                _compare(what, made, c)
+            except Exception as e:
+                raise DiffersError(done, f"{what}: {e}") from e
+
+    def _compiled(self, folder: Path) -> list[emulate.Emulated]:
+        plans = [(f"p{k}", planned(c.program)) for k, (_, c, _) in enumerate(self.calls)]
+        own = folder / f"cpu{next(_numbers)}"
+        own.mkdir()
+        library, numbers = compile_plans(plans, own, OPTIMISATION)
+        return [Compiled(plan, library, n) for (_, plan), n in zip(plans, numbers, strict=True)]
+
+    def _emulated(self, folder: Path) -> list[emulate.Emulated]:
+        op = f"made{next(_numbers)}"  # libraries of one process share what is of one name
+        plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
+        source = folder / f"{op}.cu"
+        source.write_text(cuda_text(op, plans))
+        library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{op}.so", ["float64"], OPTIMISATION)
+        return [emulate.Emulated(library, op, name, plan) for name, plan in plans]
+
+
+class DiffersError(AssertionError):
+    """A back end computes something else; `done` is the program."""
+
+    def __init__(self, done: Checked, message: str) -> None:
+        super().__init__(f"{message}\n{done.case!r}")
+        self.done = done
+
+
+def _compare(what: str, made: emulate.Emulated, c: Call) -> None:
+    for spread in (1, 2):
+        found: dict[str, Array] = made.run(c.arrays, c.params, "float64", spread, spread - 1)
+        same(what, found, c.expected, TOLERANCE)

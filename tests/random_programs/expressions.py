@@ -1,0 +1,524 @@
+"""Random formulas over a scope, tame by construction: bounds on values are carried along and kept small."""
+
+from __future__ import annotations
+
+from math import inf
+
+from tests.random_programs.positions import access, int_param
+from tests.random_programs.scope import (
+    AND,
+    ATOM,
+    COMPARE,
+    NOT,
+    OR,
+    PLUS,
+    POWER,
+    TIMES,
+    UNARY,
+    Expr,
+    Index,
+    Scope,
+    Size,
+    World,
+    number,
+)
+
+LIMIT = 6.0  # on absolute values
+LETTERS = "ijklmnpqrs"
+SMOOTH = ("sin", "cos", "tanh", "sigmoid", "atan", "erf", "asinh", "softplus", "silu", "logsigmoid", "sinc", "erfc")
+KINKED = ("relu", "abs", "sign", "floor", "ceil", "round", "trunc", "frac")
+NARROW = ("exp", "expm1", "exp2", "sinh", "cosh", "square", "erfcx")  # of arguments in [-1.5, 1.5]
+POSITIVE = (
+    "log", "sqrt", "rsqrt", "reciprocal", "log2", "log10", "log1p", "cbrt", "lgamma", "digamma", "i0e", "i1e",
+)  # fmt: skip
+UNIT = ("asin", "acos", "atanh", "erfinv", "tan")
+PAIRS = ("hypot", "logaddexp", "atan2", "copysign", "fmod", "remainder", "xlogy", "heaviside", "lerp")
+WITHOUT_EMPTY = ("mean", "var")  # nan where nothing is reduced
+UNBOUNDED = ("max", "min", "logsumexp")  # infinite there
+
+
+def call(name: str, *args: Expr, low: float = -LIMIT, high: float = LIMIT) -> Expr:
+    return Expr(f"{name}({', '.join(a.text for a in args)})", ATOM, low, high)
+
+
+def literal(value: float) -> Expr:
+    return Expr(number(value), ATOM if value >= 0 else UNARY, value, value)
+
+
+def tamed(w: World, e: Expr, limit: float = LIMIT) -> Expr:
+    if e.width <= limit:
+        return e
+    name = w.choose.pick(("tanh", "sin", "atan"))
+    return call(name, e, low=-1.6, high=1.6)
+
+
+def floats(w: World, scope: Scope, depth: int) -> Expr:
+    """A float formula."""
+    c = w.choose
+    if depth <= 0:
+        return leaf(w, scope)
+    make = c.weighted(
+        (
+            (5, leaf_of), (10, _sum), (9, _product), (9, _unary), (8, reduced), (5, _where), (4, _quotient),
+            (5, index_operator), (4, _extreme), (4, _number), (3, _power), (2, _pair), (2, _local), (2, _transparent),
+            (2, _guarded),
+        )
+    )  # fmt: skip
+    return tamed(w, make(w, scope, depth))
+
+
+def leaf_of(w: World, scope: Scope, depth: int) -> Expr:
+    return leaf(w, scope)
+
+
+def leaf(w: World, scope: Scope) -> Expr:
+    c = w.choose
+    if c.chance(85):
+        fits = [t for t in w.tensors if t.kind == "float" and (scope.batch or not t.batched)]
+        if fits:
+            found = access(w, scope, c.pick(fits))
+            assert found is not None
+            return tamed(w, found)
+    make = c.weighted(((3, _literal), (3, _param), (2, _index), (1, _dim)))
+    return make(w, scope)
+
+
+def _literal(w: World, scope: Scope) -> Expr:
+    return literal(w.choose.pick((0.5, 2, 1, 0.3, -1.2, 0)))
+
+
+def _param(w: World, scope: Scope) -> Expr:
+    c = w.choose
+    name = c.pick(("scale", "shift", "pair"))
+    if name == "pair":
+        w.mark("list param")
+        w.params[name] = "{type: [float, float], default: [0.5, -0.7]}"
+        w.values[name] = (0.5, -0.7)
+        return Expr(f"pair[{c.below(2)}]", low=-0.7, high=0.5)
+    w.mark("float param")
+    w.params[name] = "{type: float, default: 0.8}" if name == "scale" else "{type: float}"
+    w.values[name] = 0.8 if name == "scale" else -0.4
+    return Expr(name, low=-0.4, high=0.8)
+
+
+def _index(w: World, scope: Scope) -> Expr:
+    if not scope.indices:
+        return _literal(w, scope)
+    w.mark("index as a number")
+    return Expr(w.choose.pick(scope.indices).name, low=0, high=4)
+
+
+def _dim(w: World, scope: Scope) -> Expr:
+    named = [s for s in w.sizes if s.text.isalpha()]
+    if not named:
+        return _literal(w, scope)
+    w.mark("dim as a number")
+    size = w.choose.pick(named)
+    return Expr(size.text, low=0, high=size.value)
+
+
+def _sum(w: World, scope: Scope, depth: int) -> Expr:
+    a, b = floats(w, scope, depth - 1), floats(w, scope, depth - 2)
+    if w.choose.chance(40):
+        return Expr(f"{a.at(PLUS)} - {b.at(TIMES)}", PLUS, a.low - b.high, a.high - b.low)
+    return Expr(f"{a.at(PLUS)} + {b.at(PLUS)}", PLUS, a.low + b.low, a.high + b.high)
+
+
+def _product(w: World, scope: Scope, depth: int) -> Expr:
+    a, b = floats(w, scope, depth - 1), floats(w, scope, depth - 2)
+    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Expr(f"{a.at(TIMES)}*{b.at(UNARY)}", TIMES, min(ends), max(ends))
+
+
+def _quotient(w: World, scope: Scope, depth: int) -> Expr:
+    a, b = floats(w, scope, depth - 1), positive(w, scope, depth - 2)
+    return Expr(f"{a.at(TIMES)}/{b.at(UNARY)}", TIMES, -a.width / b.low, a.width / b.low)
+
+
+def positive(w: World, scope: Scope, depth: int) -> Expr:
+    """A value in [0.4, 3]."""
+    c = w.choose
+    inner = floats(w, scope, depth)
+    shape = c.pick(("1.5 + sin({0})", "0.5 + square({0})", "0.4 + sigmoid({0})", "exp(0.5*tanh({0}))"))
+    if shape.startswith("0.5") and inner.width > 1.5:
+        shape = "0.5 + square(tanh({0}))"
+    return Expr(shape.format(inner.text), ATOM if shape.startswith("exp") else PLUS, 0.4, 3)
+
+
+def _unary(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    names = c.weighted(
+        ((8, SMOOTH), (3, KINKED), (4, NARROW), (4, POSITIVE), (2, UNIT), (1, ("polygamma",)), (2, ("-",)))
+    )
+    name = c.pick(names)
+    w.mark(f"function {name}")
+    if names is POSITIVE:
+        return call(name, positive(w, scope, depth - 1))
+    if name == "polygamma":
+        return Expr(f"polygamma(1, {positive(w, scope, depth - 1).text})", low=0, high=LIMIT)
+    inner = floats(w, scope, depth - 1)
+    if name == "-":
+        return Expr(f"-{inner.at(UNARY)}", UNARY, -inner.high, -inner.low)
+    if names is NARROW:
+        return call(name, tamed(w, inner, 1.6))
+    if names is UNIT:
+        return Expr(f"{name}(0.8*{call('tanh', inner).text})", low=-2, high=2)
+    return call(name, inner, low=-inner.width - 1, high=inner.width + 1)
+
+
+def _pair(w: World, scope: Scope, depth: int) -> Expr:
+    name = w.choose.pick(PAIRS)
+    w.mark(f"function {name}")
+    a, b = floats(w, scope, depth - 1), positive(w, scope, depth - 2)
+    if name == "lerp":
+        return call(name, a, b, floats(w, scope, 0))
+    if name in ("heaviside", "xlogy"):
+        return call(name, a, b)
+    return call(name, b, a) if name == "atan2" else call(name, a, b)
+
+
+def _power(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    w.mark("**")
+    if c.chance(50):
+        inner = positive(w, scope, depth - 1)
+        power = c.pick(("0.5", "-1", "1.5", "(-0.5)", "scale"))
+        if power == "scale":
+            w.params["scale"], w.values["scale"] = "{type: float, default: 0.8}", 0.8
+        return Expr(f"{inner.at(ATOM)}**{power}", POWER, 0.1, 5.5)
+    inner = tamed(w, floats(w, scope, depth - 1), 2)
+    return Expr(f"{inner.at(ATOM)}**{c.pick((2, 3))}", POWER, -(inner.width**3), inner.width**3)
+
+
+def _extreme(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    name = c.pick(("max", "min", "clamp"))
+    w.mark(f"function {name}")
+    a = floats(w, scope, depth - 1)
+    if name == "clamp" and c.chance(70):
+        return call(name, a, literal(-1), literal(1), low=-1, high=1)
+    b = floats(w, scope, depth - 2)
+    width = max(a.width, b.width, 1)
+    if name == "clamp":
+        return call(name, a, b, Expr(f"{b.at(PLUS)} + 1", PLUS), low=-width - 1, high=width + 1)
+    return call(name, a, b, low=-width, high=width)
+
+
+def _where(w: World, scope: Scope, depth: int) -> Expr:
+    w.mark("where")
+    condition = conditions(w, scope, depth - 1)
+    a, b = floats(w, scope, depth - 1), floats(w, scope, depth - 2)
+    return Expr(
+        f"where({condition.text}, {a.text}, {b.text})", ATOM, min(a.low, b.low), max(a.high, b.high)
+    )  # fmt: skip
+
+
+def _guarded(w: World, scope: Scope, depth: int) -> Expr:
+    """What may only be evaluated where a condition holds: an access, or a function outside of its domain."""
+    c = w.choose
+    w.mark("lazy where")
+    other = floats(w, scope, depth - 2)
+    fits = [
+        (t, k, i)
+        for t in w.tensors
+        if t.kind == "float" and (scope.batch or not t.batched)
+        for k, s in enumerate(t.shape)
+        for i in scope.indices
+        if isinstance(s, Size) and s.text == i.size.text and s.value > 0
+    ]
+    if fits and c.chance(60):
+        t, k, i = c.pick(fits)
+        items = ["..." if isinstance(s, str) else str(c.below(s.value)) if s.value else "" for s in t.shape]
+        if all(items):
+            shift = c.pick((1, 2))
+            if c.chance(50):
+                items[k], test = f"{i.name} + {shift}", f"{i.name} + {shift} < {t.shape[k].text}"  # type: ignore[union-attr]
+            else:
+                items[k], test = f"{i.name} - {shift}", f"{i.name} >= {shift}"
+            inner = f"{t.name}[{', '.join(items)}]"
+            return Expr(f"where({test}, {inner}, {other.text})", ATOM, min(t.low, other.low), max(t.high, other.high))
+    inner_ = leaf(w, scope)
+    if not any(t.name in inner_.text for t in w.tensors):
+        inner_ = Expr("shift", low=-0.4, high=-0.4)
+        w.params["shift"], w.values["shift"] = "{type: float}", -0.4
+    name = c.pick(("sqrt", "log"))
+    return Expr(
+        f"where({inner_.at(PLUS)} > 0.3, {name}({inner_.text}), {other.text})", ATOM, -2 - other.width, 3 + other.width
+    )
+
+
+def _number(w: World, scope: Scope, depth: int) -> Expr:
+    """A condition or an integer in arithmetic."""
+    c = w.choose
+    if c.chance(50):
+        w.mark("condition as a number")
+        test = conditions(w, scope, depth - 1)
+        a = floats(w, scope, depth - 2)
+        return Expr(f"{a.at(TIMES)}*{test.at(ATOM)}", TIMES, -a.width, a.width)
+    w.mark("integer as a number")
+    whole = integers(w, scope, depth - 1)
+    return Expr(f"0.5*{whole.at(UNARY)}", TIMES, -whole.width / 2, whole.width / 2)
+
+
+def _local(w: World, scope: Scope, depth: int) -> Expr:
+    """A local function: plain, with its true derivative stated, or with a surrogate."""
+    c = w.choose
+    made = {
+        "plain": ("swish(v)", "v*sigmoid(v)"),
+        "two": ("mix(v, u)", '{value: "v*exp(0.5*tanh(u))", derivative: {v: "exp(0.5*tanh(u))", '
+                'u: "0.5*v*exp(0.5*tanh(u))*(1 - square(tanh(u)))"}}'),
+        "true": ("bump(v)", '{value: "exp(-square(v))", derivative: "-2*v*exp(-square(v))"}'),
+        "surrogate": ("spike(v)", '{value: "where(v > 0, 1, 0)", derivative: "1/(1 + abs(v))**2"}'),
+    }  # fmt: skip
+    which = c.pick(tuple(made))
+    head, body = made[which]
+    w.functions[head] = body
+    w.mark("local function", *(() if which == "plain" else ("stated derivative",)))
+    if which == "surrogate":
+        w.mark("surrogate")
+    a = floats(w, scope, depth - 1)
+    args = (a, floats(w, scope, depth - 2)) if which == "two" else (a,)
+    width = a.width * 1.7 if which == "two" else a.width if which == "plain" else 1
+    return call(head.partition("(")[0], *args, low=-width, high=width)
+
+
+def _transparent(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    inner = floats(w, scope, depth - 1)
+    tensors = [t for t in w.tensors if t.kind == "float" and t.name.startswith(("x", "y", "z"))]
+    if c.chance(50) and tensors:
+        w.mark("cast")
+        return Expr(f"cast({inner.text}, {c.pick(tensors).name})", ATOM, inner.low, inner.high)
+    w.mark("detach")
+    return Expr(f"detach({inner.text})", ATOM, inner.low, inner.high)
+
+
+# --- reductions ------------------------------------------------------------------------------------------------------
+
+
+def new_indices(w: World, scope: Scope, count: int, taken: tuple[str, ...] = ()) -> list[Index]:
+    """Distinct indices; one may hide an index that is bound outside."""
+    c = w.choose
+    outside = [i.name for i in scope.indices]
+    free = [x for x in LETTERS if x not in outside and x not in taken]
+    made: list[Index] = []
+    for _ in range(count):
+        names = free
+        if outside and c.chance(12):
+            w.mark("hidden index")
+            names = [n for n in outside if n not in [m.name for m in made]] or free
+        name = next(n for n in names if n not in [m.name for m in made])
+        made.append(Index(name, any_size(w)))
+    return made
+
+
+def any_size(w: World) -> Size:
+    c = w.choose
+    if c.chance(80) and w.sizes:
+        return c.pick(w.sizes)
+    value = c.pick((2, 3, 1))
+    return Size(str(value), value)
+
+
+def written(w: World, i: Index, statable: bool = True) -> str:
+    """An index where it is bound, with its extent where that is needed or wanted."""
+    if i.must_be_stated or (statable and w.choose.chance(15)):
+        w.mark("stated extent")
+        return f"{i.name} < {i.size.text}"
+    return i.name
+
+
+def reduced(w: World, scope: Scope, depth: int) -> Expr:
+    """A reduction over new indices, the batch dims, or both."""
+    c = w.choose
+    name = c.pick(("sum", "mean", "max", "min", "prod", "logsumexp", "norm", "var"))
+    over_batch = not scope.batch or c.chance(12)
+    count = c.weighted(((8, 1), (3, 2))) if not over_batch else c.weighted(((5, 0), (3, 1)))
+    bound = new_indices(w, scope, count)
+    inside = Scope(scope.indices, False).inside(bound, True) if over_batch else scope.inside(bound, False)
+    body = floats(w, inside, depth - 1)
+    if name in ("prod", "var"):
+        body = tamed(w, body, 2)
+    heads = [written(w, i) for i in bound] + (["..."] if over_batch else [])
+    if over_batch:
+        w.mark("reduced batch")
+    w.mark(f"reduction {name}")
+    text = f"{name}[{', '.join(heads)}]({body.text})"
+    points = 1
+    for i in bound:
+        points *= i.size.value
+    points *= 6 if over_batch else 1
+    empty = points == 0 or over_batch
+    if empty and name in WITHOUT_EMPTY:
+        w.mark("mean or var of nothing")
+        return Expr(f"where(isfinite({text}), {text}, 0.5)", ATOM, -body.width, body.width**2 + body.width)
+    if empty and name in UNBOUNDED:
+        w.mark("max, min or logsumexp of nothing")
+        return Expr(f"clamp({text}, -3, 3)", ATOM, -3, 3)
+    if points == 0:
+        w.mark("empty reduction")
+    wide = {"sum": body.width * points, "prod": max(1, body.width) ** min(points, 8), "norm": body.width * points,
+            "var": body.width**2, "logsumexp": body.width + 3}.get(name, body.width)  # fmt: skip
+    return Expr(text, ATOM, -wide, wide)
+
+
+def index_operator(w: World, scope: Scope, depth: int) -> Expr:
+    """softmax and the scans, along an index that is bound outside."""
+    c = w.choose
+    if not scope.indices:
+        return reduced(w, scope, depth)
+    name = c.pick(("softmax", "cumsum", "log_softmax", "cumprod", "logcumsumexp"))
+    along = [c.pick(scope.indices)]
+    if name.endswith("softmax") and len(scope.indices) > 1 and c.chance(35):
+        along.append(c.pick([i for i in scope.indices if i is not along[0]]))
+        w.mark("joint softmax")
+    body = floats(w, scope, depth - 1)
+    if name == "cumprod":
+        body = tamed(w, body, 1.6)
+    w.mark(f"operator {name}")
+    points = 1
+    for i in along:
+        points *= max(i.size.value, 1)
+    wide = {"softmax": 1.0, "cumsum": body.width * points, "cumprod": max(1, body.width) ** points,
+            "log_softmax": 2 * body.width + 2, "logcumsumexp": body.width + 2}[name]  # fmt: skip
+    return Expr(f"{name}[{', '.join(i.name for i in along)}]({body.text})", ATOM, -wide, wide)
+
+
+# --- conditions and integers -----------------------------------------------------------------------------------------
+
+
+def conditions(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    make = c.weighted(((6, _compared), (4, _of_indices), (3, _bools), (2, _joined), (2, _quantified), (1, _tested)))
+    return make(w, scope, depth)
+
+
+def _compared(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    a = floats(w, scope, depth - 1)
+    op = c.pick((">", "<", ">=", "<="))
+    if c.chance(20):
+        w.mark("chained comparison")
+        return Expr(f"-0.6 {op[0]} {a.at(PLUS)} {op[0]} 0.7", COMPARE) if op[0] == "<" else Expr(
+            f"0.7 > {a.at(PLUS)} > -0.6", COMPARE
+        )  # fmt: skip
+    b = floats(w, scope, 0)
+    return Expr(f"{a.at(PLUS)} {op} {b.at(PLUS)} + 0.11", COMPARE)
+
+
+def _of_indices(w: World, scope: Scope, depth: int) -> Expr:
+    if not scope.indices:
+        return _compared(w, scope, depth)
+    c = w.choose
+    w.mark("condition over indices")
+    i = c.pick(scope.indices)
+    other = c.pick([x.name for x in scope.indices if x is not i] or ["1"])
+    forms = ("{0} <= {1}", "{0} == 0", "{0} % 2 == 1", "{0} < {2} - 1", "{0} != {1}")
+    return Expr(c.pick(forms).format(i.name, other, i.size.text), COMPARE)
+
+
+def _bools(w: World, scope: Scope, depth: int) -> Expr:
+    fits = [t for t in w.tensors if t.kind == "bool" and (scope.batch or not t.batched)]
+    if not fits:
+        return _of_indices(w, scope, depth)
+    w.mark("bool tensor")
+    found = access(w, scope, w.choose.pick(fits))
+    assert found is not None
+    return found if not found.text.startswith("pad") else Expr(f"{found.text} == 1", COMPARE)
+
+
+def _joined(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    a = conditions(w, scope, depth - 1) if depth > 0 else _of_indices(w, scope, depth)
+    if c.chance(30):
+        w.mark("not")
+        return Expr(f"not {a.at(COMPARE)}", NOT)
+    b = _of_indices(w, scope, depth)
+    w.mark("and, or")
+    return Expr(f"{a.at(NOT)} and {b.at(NOT)}", AND) if c.chance(50) else Expr(f"{a.at(AND)} or {b.at(AND)}", OR)
+
+
+def _quantified(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    name = c.pick(("any", "all"))
+    w.mark(f"reduction {name}")
+    bound = new_indices(w, scope, 1)
+    body = conditions(w, scope.inside(bound, False), 1)
+    return Expr(f"{name}[{written(w, bound[0])}]({body.text})", ATOM)
+
+
+def _tested(w: World, scope: Scope, depth: int) -> Expr:
+    w.mark("isnan, isfinite")
+    name = w.choose.pick(("isfinite", "isnan"))
+    return Expr(f"{name}({floats(w, scope, depth - 1).text})", ATOM)
+
+
+def integers(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    make = c.weighted(((5, _int_leaf), (3, _int_arithmetic), (2, _counted), (2, _arg), (1, _bits), (2, _rounded)))
+    return make(w, scope, depth)
+
+
+def _int_leaf(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    fits = [t for t in w.tensors if t.kind == "int" and (scope.batch or not t.batched)]
+    if fits and c.chance(60):
+        found = access(w, scope, c.pick(fits))
+        assert found is not None
+        return found
+    if scope.indices and c.chance(60):
+        i = c.pick(scope.indices)
+        return Expr(i.name, ATOM, 0, max(i.size.value - 1, 0))
+    if c.chance(30):
+        w.mark("int param")
+        return Expr(int_param(w), ATOM, 0, 2)
+    return literal(c.pick((1, 2, 0)))
+
+
+def _int_arithmetic(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    w.mark("integer arithmetic")
+    a = _int_leaf(w, scope, depth)
+    if c.chance(50):
+        return Expr(f"{a.at(UNARY)}{c.pick(('//2', ' % 3', '//(-2)'))}", TIMES, -a.width - 1, a.width + 3)
+    b = _int_leaf(w, scope, depth)
+    wide = (1 + a.width) * (1 + b.width)
+    op = c.pick(("+", "-", "*"))
+    if op == "*":
+        return Expr(f"{a.at(UNARY)}*{b.at(UNARY)}", TIMES, -wide, wide)
+    return Expr(f"{a.at(PLUS)} {op} {b.at(TIMES)}", PLUS, -wide, wide)
+
+
+def _counted(w: World, scope: Scope, depth: int) -> Expr:
+    w.mark("reduction count")
+    bound = new_indices(w, scope, 1)
+    body = conditions(w, scope.inside(bound, False), 1)
+    return Expr(f"count[{written(w, bound[0])}]({body.text})", ATOM, 0, bound[0].size.value)
+
+
+def _arg(w: World, scope: Scope, depth: int) -> Expr:
+    c = w.choose
+    bound = new_indices(w, scope, 1)
+    name = c.pick(("argmax", "argmin", "argsort"))
+    if name == "argsort" and scope.indices:
+        w.mark("argsort")
+        i = c.pick(scope.indices)
+        return Expr(f"argsort[{i.name}]({floats(w, scope, 1).text})", ATOM, 0, max(i.size.value - 1, 0))
+    if name == "argsort" or bound[0].size.value == 0:
+        return _int_leaf(w, scope, depth)
+    w.mark(f"reduction {name}")
+    body = floats(w, scope.inside(bound, False), 1)
+    return Expr(f"{name}[{written(w, bound[0])}]({body.text})", ATOM, 0, bound[0].size.value - 1)
+
+
+def _bits(w: World, scope: Scope, depth: int) -> Expr:
+    w.mark("bit functions")
+    a, b = _int_leaf(w, scope, depth), _int_leaf(w, scope, depth)
+    return call(w.choose.pick(("bitand", "bitor", "bitxor")), a, b, low=-8, high=8)
+
+
+def _rounded(w: World, scope: Scope, depth: int) -> Expr:
+    w.mark("int of a float")
+    e = floats(w, scope, 1)
+    inner = w.choose.pick(("int({0})", "int(floor({0}))", "int(round({0}))")).format(e.text)
+    return Expr(inner, ATOM, -min(e.width, inf) - 1, e.width + 1)

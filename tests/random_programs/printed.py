@@ -1,0 +1,85 @@
+"""Printed torch code of random programs, run and compared with the interpreter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from opgen.emit.torch_code import torch_function
+from opgen.ir.interp import Array
+from opgen.ir.program import Given, Kind, Operator, Role, Tensor
+from opgen.ir.scalar import BATCH
+from tests.emit.torch_cases import result_names, to_tensor
+from tests.emit.torch_exec import function, source
+from tests.random_programs.calls import Call, Checked, same
+
+STAGES = ("forward", "backward", "tangent", "second", "backward_tangent")
+EXACT = (torch.float64, 1e-7)
+SINGLE = (torch.float32, 2e-3)
+# What turns a last bit into another result.
+UNSTEADY = (
+    "floor", "ceil", "round", "trunc", "frac", "sign", "fmod", "remainder", "heaviside", "argmax", "argmin", "argsort",
+    ">", "int(", "copysign", "max", "min", "relu", "abs", "clamp", "<",
+)  # fmt: skip
+
+
+def check_torch(done: Checked) -> None:
+    """Every stage of every variant in float64; forward and backward in float32 too, where that is no lottery."""
+    formulas = done.case.text.partition("forward:")[2]
+    steady = not any(u in formulas for u in UNSTEADY)
+    for stage in STAGES:
+        calls = done.of_stage(stage)
+        if calls:
+            _check(done.operator, calls, stage, steady=steady)
+
+
+def _check(operator: Operator, calls: list[Call], stage: str, *, steady: bool) -> None:
+    programs = [(c.variant, c.program) for c in calls]
+    f = torch_function("f", programs, operator, masked=stage in ("backward", "second"))
+    run = function(f)
+    for c in calls:
+        for dtype, tolerance in (EXACT, SINGLE) if steady and stage in ("forward", "backward") else (EXACT,):
+            tensors = {n: _tensor(a, t.kind, dtype) for n, (a, t) in _passed(c, calls).items()}
+            every: dict[str, Any] = {**dict.fromkeys(f.arguments), **tensors, **c.params}
+            if f.mask:
+                absent = [g.name for g in c.variant.conditions if isinstance(g, Given) and not g.present]
+                every[f.mask_name] = tuple(name not in absent for name in f.mask)
+            try:
+                actual = run(*(every[n] for n in f.arguments))
+            except Exception as e:
+                raise AssertionError(f"torch {stage}: {e}\n{source(f)}") from e
+            actual = actual if isinstance(actual, tuple) else (actual,)
+            named = dict(zip(result_names(programs), actual, strict=True))
+            found = {}
+            for o in c.program.outputs:
+                value = named[o.name]
+                assert value is not None, f"{o.name} is missing:\n{source(f)}"
+                dtypes = {Kind.FLOAT: dtype, Kind.INT: torch.int64, Kind.BOOL: torch.bool}
+                assert value.dtype is dtypes[o.kind], f"{stage}: {o.name} is {value.dtype}\n{source(f)}"
+                shape = c.expected[o.name].shape
+                if o.of and o.like is None:  # a residual may be left unexpanded
+                    own, before = tuple(value.shape), o.shape.index(BATCH) if BATCH in o.shape else 0
+                    value = value.reshape((*own[:before], *[1] * (len(shape) - len(own)), *own[before:])).expand(shape)
+                found[o.name] = Array(tuple(value.shape), value.flatten().tolist())
+            try:
+                same(f"torch {stage} in {dtype}", found, c.expected, tolerance)
+            except AssertionError as e:
+                raise AssertionError(f"{e}\n{source(f)}") from e
+
+
+def _passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
+    """What the operator would pass: also what only other variants read, as far as it is there in this one."""
+    declared = {t.name: t for other in calls for t in (*other.program.inputs, *other.variant.program.inputs)}
+    absent = [g.name for g in c.variant.conditions if isinstance(g, Given) and not g.present]
+    found = {}
+    for t in (t for t in declared.values() if t.role is not Role.SAVED or t.name in c.arrays):
+        held = c.arrays.get(t.name) or c.known.get(t.name) or c.known.get(t.of)
+        if held is not None and t.name not in absent and t.of not in absent:
+            found[t.name] = (held, t)
+    return found
+
+
+def _tensor(a: Array, kind: Kind, dtype: torch.dtype) -> torch.Tensor:
+    t = to_tensor(a, kind)
+    return t.to(dtype) if kind is Kind.FLOAT else t

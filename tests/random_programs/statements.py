@@ -1,0 +1,325 @@
+"""Random statements: assignments, variants, components, scatters and recurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.random_programs.expressions import LETTERS, any_size, conditions, floats, integers, tamed, written
+from tests.random_programs.positions import times
+from tests.random_programs.scope import BATCH, PLUS, TIMES, UNARY, Expr, Index, Scope, Size, Tensor, World
+
+Order = tuple[Index | str, ...]
+DEPTH = 2
+
+
+def target(w: World, most: int = 2, batch: bool | None = None) -> tuple[Order, Scope]:
+    """New indices for the left side, `...` anywhere among them or not there."""
+    c = w.choose
+    count = c.weighted(((3, 1), (2, 0), (3, min(2, most))))
+    taken: list[Index] = []
+    for k in range(count):
+        taken.append(Index(LETTERS[k], any_size(w)))
+    has = batch if batch is not None else c.chance(60)
+    order: list[Index | str] = list(taken)
+    if has:
+        order.insert(c.pick((0, len(order), len(order) // 2)), BATCH)
+    return tuple(order), Scope(tuple(taken), has)
+
+
+def head(w: World, name: str, order: Order, fixed: dict[int, str] | None = None) -> str:
+    """The left side; `fixed` replaces positions."""
+    items = []
+    for k, o in enumerate(order):
+        items.append((fixed or {}).get(k) or (o if isinstance(o, str) else written(w, o)))
+    return f"{name}[{', '.join(items)}]" if items else name
+
+
+def shape_of(order: Order) -> tuple[Size | str, ...]:
+    return tuple(o if isinstance(o, str) else o.size for o in order)
+
+
+def assign(w: World) -> list[str]:
+    """`t[i, ...] = e`, an integer or a condition now and then."""
+    c = w.choose
+    name = c.weighted(((8, "float"), (1, "int"), (1, "bool")))
+    order, scope = target(w)
+    if name == "int":
+        return _integer(w, order, scope)
+    name_ = w.fresh("t")
+    if name == "bool":
+        e = conditions(w, scope, 1)
+        w.mark("condition as a result")
+        line = f"{head(w, name_, order)} = {e.text}"
+        kept: Tensor = Tensor(name_, shape_of(order), "bool")
+    else:
+        e = floats(w, scope, c.weighted(((4, DEPTH), (2, 1), (2, 3))))
+        line = f"{head(w, name_, order)} = {e.text}"
+        kept = Tensor(name_, shape_of(order), "float", e.low, e.high)
+        if order == (BATCH,) and e.text.isidentifier():
+            line = f"{name_} = {e.text}"
+    if not order:
+        w.mark("0-dim result")
+    w.tensors.append(kept)
+    return [line]
+
+
+def _integer(w: World, order: Order, scope: Scope) -> list[str]:
+    """Positions: sorted, or any integers."""
+    c = w.choose
+    name = w.fresh("t")
+    sortable = [i for i in scope.indices if i.size.value]
+    if sortable and c.chance(60):
+        w.mark("argsort")
+        i = sortable[0]
+        body = floats(w, scope, 1)
+        w.tensors.append(Tensor(name, shape_of(order), "int", 0, i.size.value))
+        return [f"{head(w, name, order)} = argsort[{i.name}]({body.text})"]
+    e = integers(w, scope, 1)
+    whole = Expr(f"{e.at(PLUS)} + 0*1", PLUS, e.low, e.high) if e.text.startswith("t") else e
+    w.mark("integer result")
+    w.tensors.append(Tensor(name, shape_of(order), "int", min(e.low, -1), max(e.high, 1) + 1))
+    return [f"{head(w, name, order)} = {whole.text}"]
+
+
+def variants(w: World) -> list[str]:
+    """Guards over a flag, a choice, or an optional input."""
+    name = w.fresh("t")
+    guards = _guards(w)
+    order, scope = target(w)
+    lines, low, high = [], 0.0, 0.0
+    for guard in guards:
+        e = floats(w, scope, 2)
+        lines.append(f"{head(w, name, order)} = {e.text} if {guard}")
+        low, high = min(low, e.low), max(high, e.high)
+        for i in scope.indices:
+            i.plain = i.other = False
+    w.tensors.append(Tensor(name, shape_of(order), "float", low, high))
+    return lines
+
+
+def _guards(w: World) -> tuple[str, ...]:
+    c = w.choose
+    kind = c.pick(("flag", "mode", "given", "limit"))
+    optional = [m.split()[1] for m in w.marks if m in ("optional y", "optional z")]
+    if kind == "given" and optional:
+        w.mark("guard: given(input)")
+        name = optional[0]
+        return (f"given({name})", f"not given({name})")
+    if kind == "limit":
+        w.mark("guard: given(param)")
+        w.params["limit"], w.values["limit"] = "{type: float, default: null}", 0.7
+        return ("given(limit)", "not given(limit)")
+    if kind == "mode":
+        w.mark("guard: choices")
+        w.params["mode"] = "{choices: [fast, slow, none], default: slow}"
+        return ('mode == "fast"', 'mode == "slow" or mode == "none"')
+    w.mark("guard: bool")
+    w.params["flag"] = "{type: bool, default: true}"
+    return ("flag", "not flag")
+
+
+def chosen_reduction(w: World) -> list[str]:
+    """`loss = reduction[n](each[n])`, at the end, since its rank differs."""
+    c = w.choose
+    w.mark("reduction param")
+    size = any_size(w)
+    i = Index("i", size)
+    has = c.chance(50)
+    name = w.fresh("t")
+    e = floats(w, Scope((i,), has), 2)
+    order: Order = (BATCH, i) if has else (i,)
+    lines = [f"{head(w, name, order)} = {e.text}"]
+    w.params["reduction"] = "{choices: [sum, mean, none], default: mean}"
+    result = w.fresh("t")
+    if has and c.chance(50):
+        w.mark("reduced batch")
+        lines.append(f"{result} = reduction[..., i]({name}[..., i])")
+    else:
+        dots = "..., " if has else ""
+        lines.append(f"{result}{'[...]' if has else ''} = reduction[i]({name}[{dots}i])")
+    return lines
+
+
+def components(w: World) -> list[str]:
+    c = w.choose
+    w.mark("components")
+    name = w.fresh("t")
+    order, scope = target(w, 1)
+    count = c.pick((2, 3, 1))
+    place = c.below(len(order) + 1)
+    lines, low, high = [], 0.0, 0.0
+    for k in range(count):
+        e = floats(w, scope, 2)
+        fixed = (*order[:place], str(k), *order[place:])
+        items = [o if isinstance(o, str) else f"{o.name} < {o.size.text}" for o in fixed]
+        lines.append(f"{name}[{', '.join(items)}] = {e.text}")
+        low, high = min(low, e.low), max(high, e.high)
+    shape = shape_of(order)
+    w.tensors.append(Tensor(name, (*shape[:place], Size(str(count), count), *shape[place:]), "float", low, high))
+    return lines
+
+
+# --- scatters --------------------------------------------------------------------------------------------------------
+
+
+def scatter(w: World) -> list[str]:
+    c = w.choose
+    fits = [s for s in w.sizes if s.text.isalnum() and s.value > 0]
+    if not fits:
+        return assign(w)
+    ops = c.weighted(((5, ("+=",)), (2, ("*=",)), (2, ("max=",)), (2, ("min=",)), (2, ("+=", "*="))))
+    name = w.fresh("t")
+    order, scope = target(w, 1)
+    first = c.pick(fits)
+    axes: Order = (Index("p", first), *order)
+    lines: list[str] = []
+    if c.chance(55):
+        base = floats(w, Scope(tuple(o for o in axes if isinstance(o, Index)), scope.batch), 1)
+        lines.append(f"{head(w, name, axes)} = {base.text}")
+        w.mark("scatter onto a base")
+    elif all(isinstance(s, str) or s.text.isalnum() for s in shape_of(axes)):
+        w.required[name] = shape_of(axes)
+        w.mark("scatter onto the identity")
+    else:
+        lines.append(f"{head(w, name, tuple(_stated(axes)))} = 0.25")
+    wide = 4.0
+    for op in ops:
+        line = _one_scatter(w, name, op, first, order, scope)
+        if line is None:
+            return [*lines, *_plain_scatter(w, name, op, axes)] if not lines or name in w.required else lines
+        lines.append(line)
+        w.mark(f"scatter {op}")
+    w.tensors.append(Tensor(name, shape_of(axes), "float", -wide * 8, wide * 8))
+    return lines
+
+
+def _stated(axes: Order) -> Sequence[Index | str]:
+    for a in axes:
+        if isinstance(a, Index):
+            a.other = True
+    return axes
+
+
+def _plain_scatter(w: World, name: str, op: str, axes: Order) -> list[str]:
+    items = ", ".join(a if isinstance(a, str) else a.name for a in axes)
+    w.tensors.append(Tensor(name, shape_of(axes), "float", -32, 32))
+    return [f"{name}[{items}] {op} 0.5"]
+
+
+def _one_scatter(w: World, name: str, op: str, first: Size, order: Order, scope: Scope) -> str | None:
+    """`t[position, …] op= e`: the position from a tensor of integers, or computed."""
+    c = w.choose
+    loop = Index("q", first, statable=False)
+    gathers = [t for t in w.tensors if t.kind == "int" and len(t.dims) == 1 and (scope.batch or not t.batched)]
+    padded = False
+    if gathers and c.chance(75):
+        t = c.pick(gathers)
+        loop = Index("q", t.dims[0], statable=False)
+        items = ", ".join(s if isinstance(s, str) else "q" for s in t.shape)
+        position = f"{t.name}[{items}]"
+        if not (t.low >= 0 and t.high <= first.value):
+            padded = True
+        elif c.chance(25):
+            position, padded = f"{position} + 1", True
+        loop.plain = True
+    else:
+        fits = [t for t in w.tensors if t.kind == "float" and len(t.dims) >= 1 and (scope.batch or not t.batched)]
+        if not fits:
+            return None
+        position, padded = c.pick((("q", False), (f"{times(2, loop)} - 1", True), (f"{first.text} - 1 - q", False),
+                                   (f"(2*q + 1) % {first.text}", False), ("q//2", False)))  # fmt: skip
+        if position != "q":
+            t = c.pick(fits)  # whose dim says how far the index runs
+            loop = Index("q", t.dims[0], statable=False)
+            items = ", ".join(
+                s if isinstance(s, str) else "q" if k == _first_dim(t) else "0" for k, s in enumerate(t.shape)
+            )
+            if any(s.value == 0 for s in t.dims):
+                return None
+            if position in ("q//2",) and (loop.size.value - 1) // 2 >= first.value:
+                padded = True
+            if position.startswith(first.text) and loop.size.text != first.text:
+                padded = True
+            extra = f"{t.name}[{items}]"
+            body = floats(w, Scope((*scope.indices, loop), scope.batch), 2)
+            return _line(w, name, op, position, order, padded, f"{body.at(TIMES)}*{extra}")
+    body = floats(w, Scope((*scope.indices, loop), scope.batch), 2)
+    if op == "*=":
+        body = tamed(w, body, 1.5)
+    return _line(w, name, op, position, order, padded, body.text)
+
+
+def _first_dim(t: Tensor) -> int:
+    return next(k for k, s in enumerate(t.shape) if isinstance(s, Size))
+
+
+def _line(w: World, name: str, op: str, position: str, order: Order, padded: bool, body: str) -> str:
+    items = [position, *(o if isinstance(o, str) else o.name for o in order)]
+    left = f"{name}[{', '.join(items)}]"
+    if op in ("max=", "min="):
+        body = f"0.5*({body})"  # not an integer, which has no identity
+    if padded:
+        w.mark("padded scatter")
+    return f"{f'pad({left})' if padded else left} {op} {body}"
+
+
+# --- recurrences -----------------------------------------------------------------------------------------------------
+
+
+def recurrence(w: World) -> list[str]:
+    """One or two names that run along an index, up or down."""
+    c = w.choose
+    size = any_size(w)
+    if size.value == 0:  # reads at the ends
+        return assign(w)
+    down = c.chance(40)
+    names = [w.fresh("t")] + ([w.fresh("t")] if c.chance(35) else [])
+    order, scope = target(w, 1)
+    place = c.below(len(order) + 1)
+    along = Index("s", size)
+    axes: Order = (*order[:place], along, *order[place:])
+    w.mark("recurrence", "recurrence down" if down else "recurrence up", *(("two states",) if len(names) > 1 else ()))
+    back = "s + 1" if down else "s - 1"
+    start = size.text if down else "-1"
+    lines = []
+    for n in names:
+        if c.chance(50):
+            e = tamed(w, floats(w, scope, 1), 2)
+            w.mark("recurrence with a start")
+            lines.append(_at(n, axes, start, stated=True) + f" = {e.text}")
+    inside = Scope((*scope.indices, along), scope.batch)
+    crossed = c.chance(50)
+    for k, n in enumerate(names):
+        source = names[-1 - k] if crossed else n
+        before = _at(source, axes, back)
+        e = floats(w, inside, 1)
+        shape = c.pick(("{a}*0.5 + {e}", "tanh({a} + {e})", "0.5*{a}*{b} + {e}", "sin({a})*{m}", "max({a}, {e})",
+                        "where({t} > 0.1, {e}, 0.5*{a})", "{r} + {e}"))  # fmt: skip
+        mixed = f"tanh({before})"
+        if order and isinstance(order[-1], Index) and "{r}" in shape:
+            inner = order[-1]
+            held = _at(source, tuple(Index("r", o.size) if o is inner else o for o in axes), back)
+            mixed = f"0.3*sum[r < {inner.size.text}]({held})"
+            w.mark("recurrence with a reduction")
+        other = _at(names[0], axes, "s") if k == 1 else before
+        b = floats(w, inside, 0)
+        text = shape.format(
+            a=before, b=other if k == 1 else b.at(UNARY), e=e.at(PLUS), m=e.at(UNARY), t=b.at(PLUS), r=mixed
+        )  # fmt: skip
+        lines.append(_at(n, axes, None, stated=True) + f" = tanh({text})")
+    for n in names:
+        w.tensors.append(Tensor(n, shape_of(axes), "float", -1, 1))
+    return lines
+
+
+def _at(name: str, axes: Order, along: str | None, stated: bool = False) -> str:
+    """A name of a recurrence at a place of its index."""
+    items = []
+    for a in axes:
+        if isinstance(a, str):
+            items.append(a)
+        elif a.name == "s" and along is not None:
+            items.append(along)
+        else:
+            items.append(f"{a.name} < {a.size.text}" if stated else a.name)
+    return f"{name}[{', '.join(items)}]"

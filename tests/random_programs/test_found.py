@@ -1,0 +1,55 @@
+"""Specs that random programs came down to when they failed, in every back end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from opgen.native import emulate
+from tests.random_programs.calls import STAGES, Checked, check
+from tests.random_programs.compiled import Batch
+from tests.random_programs.printed import check_torch
+from tests.random_programs.specs import Case
+
+X = "inputs: {x: {shape: [..., N]}}\n"
+
+FOUND = {
+    "a number beside tensors": X + "params: {p: {type: float}}\nforward: 'y[..., n] = lerp(x[..., n], p, x[..., n])'\n",
+    "a diagonal of what is stored": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < N, j < N] = sin(w[i])*pad(w[j - i], 0)\n"
+        "  y[..., i < N] = x[..., i]*cumprod[i](sin(t[i, i]))\n"
+    ),
+    "the position of a long value": (
+        X + "forward: 'y[..., i < N] = argmax[j < N](max(j, i))*x[..., i] + argmax[j](tanh(x[..., j]))'\n"
+    ),
+    "the rest of constants": X + "forward: |\n  a = 1 // 2\n  b = 7 % 3\n  y[..., n] = x[..., n]\n",
+    "an index in the dtype of a tensor": X + "forward: 'y[..., n] = cast(n, x)*x[..., n]'\n",
+    "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Checked]:
+    shapes = {"x": (2, 3), "w": (3,)}
+    cases = {name: Case(f"op: made\n{text}", shapes, {}, {"p": 0.3}, ()) for name, text in FOUND.items()}
+    cases["one point"] = Case(cases["one point"].text, {"x": ()}, {}, {}, ())
+    return {name: check(case) for name, case in cases.items()}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_in_torch(found: dict[str, Checked], name: str) -> None:
+    check_torch(found[name])
+
+
+@pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
+@pytest.mark.parametrize("emulated", [False, True], ids=["cpu", "cuda"])
+def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool) -> None:
+    batch = Batch.of(list(found.values()), STAGES)
+    assert len(batch.calls) > len(FOUND)
+    batch.run(tmp_path, emulated)

@@ -1,0 +1,24 @@
+"""Thousands of random programs through every back end and every stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from opgen.native import emulate
+from tests.random_programs.calls import STAGES
+from tests.random_programs.printed import check_torch
+from tests.random_programs.seeds import SLOW, compile_and_compare, programs_of
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed"),
+]
+
+
+@pytest.mark.parametrize("number", SLOW)
+def test_many_more(number: int, tmp_path: Path) -> None:
+    compile_and_compare(number, programs_of(number, check_torch), tmp_path, STAGES)

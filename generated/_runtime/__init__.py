@@ -8,33 +8,45 @@ from .arguments import (
     choice_error,
     compute_dtype,
     domain_error,
+    extent_error,
     operands,
     range_error,
     rank_error,
     size_error,
 )
+from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
-from .native import add_function, calls, load_library, native_available, use_backend
+from .elsewhere import Callee, FromElsewhere, like_input, second_order
+from .native import add_function, calls, kernel, load_library, use_backend
 from .registration import filled, once_differentiable, or_zero, overload_call, register
 
 __all__ = [
+    "Callee",
     "Definition",
+    "FromElsewhere",
     "add_function",
     "batch_shape",
     "calls",
     "choice_error",
+    "complex_dtype",
     "compute_dtype",
     "domain_error",
+    "extent_error",
     "filled",
+    "joined",
+    "kernel",
+    "like_input",
     "load_library",
-    "native_available",
     "once_differentiable",
     "operands",
     "or_zero",
     "overload_call",
+    "parts",
     "range_error",
     "rank_error",
+    "real_dtype",
     "register",
+    "second_order",
     "size_error",
     "use_backend",
 ]

@@ -9,12 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .complex import precision_of, split_operands
+
 
 def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> list[Tensor | None]:
-    """The operands in the dtypes that the operator computes with.
+    """The inputs of the dispatcher op, in the dtypes that it computes with.
 
-    `kinds` has a letter for each: `f` for floats, brought to their common dtype, `i` for integers, brought to int64,
-    and `b` for bools.
+    `kinds` has a letter for each operand: `f` for floats and `c` for complex numbers, brought to a common precision,
+    `i` for integers, brought to int64, and `b` for bools. A complex operand gives its real and its imaginary part.
     """
     dtype = device = None
     same = True
@@ -27,13 +29,16 @@ def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) 
             device = tensor.device
         elif tensor.device != device:
             raise ValueError(f"{op}: {name} is on {tensor.device}, but {names[0]} is on {device}")
-        if kind == "f":
-            if not tensor.is_floating_point():
+        if kind in "fc":
+            own = tensor.dtype
+            if kind == "c":
+                own, same = precision_of(op, name, tensor), False
+            elif not tensor.is_floating_point():
                 raise TypeError(f"{op}: {name} must have a floating-point dtype, not {tensor.dtype}")
             if dtype is None:
-                dtype = tensor.dtype
-            elif tensor.dtype != dtype:
-                dtype, same = torch.promote_types(dtype, tensor.dtype), False
+                dtype = own
+            elif own != dtype:
+                dtype, same = torch.promote_types(dtype, own), False
         elif kind == "b":
             if tensor.dtype != torch.bool:
                 raise TypeError(f"{op}: {name} must be bool, not {tensor.dtype}")
@@ -43,6 +48,8 @@ def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) 
             same = False
     if same:
         return list(tensors)
+    if "c" in kinds:
+        return split_operands(kinds, tensors, dtype)
     wanted = {"f": dtype, "i": torch.int64, "b": torch.bool}
     return [t if t is None else t.to(wanted[k]) for k, t in zip(kinds, tensors, strict=True)]
 
@@ -57,7 +64,12 @@ def size_error(op: str, operand: str, layout: str, dim: str, size: Any, expected
     return ValueError(f"{op}: {operand}{layout} has size {size} along {dim}, where {expected} is needed")
 
 
-def batch_shape(op: str, **batches: Any) -> torch.Size:
+def extent_error(op: str, extent: str, size: Any) -> ValueError:
+    """An index would run to a negative number."""
+    return ValueError(f"{op}: the size {extent} must not be negative, but is {size}")
+
+
+def batch_shape(op: str, /, **batches: Any) -> torch.Size:
     """The common batch shape of operands, or an error that names them."""
     try:
         return torch.broadcast_shapes(*batches.values())

@@ -46,8 +46,13 @@ def run(
     values: Mapping[str, Any],
     carried: Carried,
     through: Callable[[Call, Sequence[Any]], tuple[Any, ...]] = private.outside_old_vmap,
+    *,
+    one_by_one: bool = False,
 ) -> tuple[Any, ...]:
-    """Call a formula with the values that its parameters name, under one `torch.vmap` per level."""
+    """Call a formula with the values that its parameters name, under one `torch.vmap` per level.
+
+    `one_by_one`: the formula does not batch, and is called for every sample.
+    """
     names = parameters(formula)
     tensors = [n for n in names if isinstance(values[n], Tensor)]
     present: list[bool] = []
@@ -60,10 +65,20 @@ def run(
 
     for level, size in enumerate(sizes(values, carried)):
         in_dims = tuple(0 if carried[n][level] else None for n in tensors)
-        call = torch.vmap(call, in_dims=in_dims) if 0 in in_dims else _repeated(call, size)
+        mapped = _looped if one_by_one else torch.vmap
+        call = mapped(call, in_dims) if 0 in in_dims else _repeated(call, size)
     args = [values[n] for n in tensors]
     results = iter(through(call, args))
     return tuple(next(results) if here else None for here in present)
+
+
+def _looped(call: Call, in_dims: Sequence[int | None]) -> Call:
+    def each(*args: Tensor) -> tuple[Tensor, ...]:
+        size = next(a.shape[0] for a, dim in zip(args, in_dims, strict=True) if dim == 0)
+        samples = [[a if dim is None else a[i] for a, dim in zip(args, in_dims, strict=True)] for i in range(size)]
+        return tuple(torch.stack(column) for column in zip(*[call(*s) for s in samples], strict=True))
+
+    return each
 
 
 def _repeated(call: Call, size: int) -> Call:

@@ -29,10 +29,13 @@ Arguments = tuple[Any, ...]
 class Definition:
     """An operator as data. Formulas take tensors and params by the names of their own parameters.
 
-    `kinds` has a letter per input (see `operands`). The forward op returns outputs, then residuals: intermediates kept
+    `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of those
+    is two inputs. The forward op returns outputs, then residuals: intermediates kept
     for the backward op, which takes what `saved` names of inputs, outputs and residuals. `second` returns gradients of
-    what `second_returns` names; its mask has an entry for each of `second_mask`. Results in `views` may share memory
-    with an argument. Formulas that do not exist are None: the operator then cannot be differentiated that way.
+    what `second_returns` names; its mask has an entry for each of `second_mask`. Results and tangents in `views` may
+    share memory with an argument. Formulas that do not exist are None: the operator then cannot be differentiated that
+    way. With `elsewhere`, formulas are calls of another library: nothing is known of what they return, or how they
+    batch.
     """
 
     name: str
@@ -58,7 +61,9 @@ class Definition:
     second_mask: tuple[str, ...] = ()
     backward_tangent: Formula | None = None
     views: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
     once_differentiable: bool = False
+    elsewhere: bool = False
     contraction: bool = False
     tags: tuple[torch.Tag, ...] = ()
 
@@ -126,23 +131,36 @@ class Op:
             args = self.complete(args)
         for check in self.checks:
             check(*args)
+        if self.definition.elsewhere:
+            return self.called(args)
         if self.native is not None and args[self.probe].device.type in self.devices:
             return self.native(*args)
         native.CALLS["torch"] += 1
         results = self.formula(*args) if self.in_order else self.formula(*[args[i] for i in self.order])
-        if self.views:
-            return self.packed([fresh(r, args) for r in as_tuple(results)])
-        if isinstance(results, tuple):
-            return tuple([r if r is None else r.contiguous() for r in results])
+        if self.views or isinstance(results, tuple):
+            return self.packed(distinct(as_tuple(results), args if self.views else ()))
         return results.contiguous()
+
+    def called(self, args: Arguments) -> Any:
+        """What another library computes; results without elements need no call."""
+        native.CALLS["torch"] += 1
+        declared = as_tuple(self.shapes(*args))
+        if all(d is None or not d.numel() for d in declared):
+            return self.packed(declared)
+        values = dict(zip(self.arguments, args, strict=True))
+        return self.packed(conform(self, run(self.formula, values, {}, private.inside_kernel), declared, args))
 
     def fake(self, *args: Any) -> Any:
         return self.shapes(*self.complete(args))
 
     def batched_kernel(self, *args: Any, levels: Sequence[int]) -> Any:
         values, carried = dict(zip(self.arguments, self.complete(args), strict=True)), self.carried(levels)
+        if self.definition.elsewhere:
+            results = run(self.formula, values, carried, private.inside_kernel, one_by_one=True)
+            results = tuple(total(r, carried[n]) for n, r in zip(self.results, results, strict=True))
+            return self.packed(conform(self, results, as_tuple(self.batched_fake(*args, levels=levels)), args))
         results = run(self.formula, values, carried, private.inside_kernel)
-        return self.packed([fresh(total(r, carried[n]), args) for n, r in zip(self.results, results, strict=True)])
+        return self.packed(distinct([total(r, carried[n]) for n, r in zip(self.results, results, strict=True)], args))
 
     def batched_fake(self, *args: Any, levels: Sequence[int]) -> Any:
         values = dict(zip(self.arguments, self.complete(args), strict=True))
@@ -227,6 +245,12 @@ class Op:
         flags = ctx.needs_input_grad[NODE_ARGUMENTS if private.AVAILABLE else 0 :]
         return {n: i < len(flags) and bool(flags[i]) for i, n in enumerate(self.tensors)}
 
+    def settled(self, names: Sequence[str], tangents: Sequence[Any]) -> list[Any]:
+        """Tangents of some results with memory of their own: torch wants them laid out exactly as the results."""
+        views = [f"tangent_{n}" in self.definition.views for n in names]
+        form = torch.contiguous_format
+        return [t.clone(memory_format=form) if v and t is not None else t for v, t in zip(views, tangents, strict=True)]
+
     def refuse(self, how: str) -> None:
         raise RuntimeError(f"{self.definition.name} cannot be differentiated {how}")
 
@@ -248,6 +272,23 @@ def free_name(name: str) -> str:
     return found
 
 
+def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Arguments) -> list[Any]:
+    """What another library returned, as tensors of their own in the declared dtypes, where the shapes are right."""
+    memory = [a.untyped_storage().data_ptr() for a in args if isinstance(a, Tensor)]
+    made: list[Any] = []
+    for name, result, like in zip(op.results, results, declared, strict=True):
+        if like is None or result is None:
+            made.append(None if like is None else torch.zeros_like(like))
+            continue
+        if not isinstance(result, Tensor) or result.shape != like.shape:
+            found = list(result.shape) if isinstance(result, Tensor) else type(result).__name__
+            raise ValueError(f"{op.name}: {name} must come as a tensor of shape {list(like.shape)}, not {found}")
+        own = result.detach().to(like).contiguous()
+        made.append(own.clone() if own.untyped_storage().data_ptr() in memory else own)
+        memory.append(made[-1].untyped_storage().data_ptr())
+    return made
+
+
 def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
     """The op without its own autograd."""
     keyset = keyset & private.after_autograd
@@ -257,12 +298,21 @@ def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) 
         return overload.redispatch(keyset, *args)
 
 
-def fresh(result: Any, args: Arguments) -> Any:
-    """A contiguous tensor that shares no memory with the arguments."""
-    if result is None:
-        return None
-    result = result.contiguous()
-    start = result.data_ptr()
-    if start and any(isinstance(a, Tensor) and a.data_ptr() == start for a in args):
-        return result.clone()
-    return result
+def distinct(results: Sequence[Any], args: Arguments) -> list[Any]:
+    """Contiguous tensors that share memory neither with the arguments nor with one another."""
+    taken = [memory(a) for a in args if isinstance(a, Tensor)]
+    found: list[Any] = []
+    for result in results:
+        own = None if result is None else result.contiguous()
+        if own is not None:
+            start = memory(own)
+            if (start and start in taken) or any(own is r for r in found):
+                own = own.clone()
+            taken.append(start)
+        found.append(own)
+    return found
+
+
+def memory(tensor: Tensor) -> int:
+    """Where the storage of a tensor begins."""
+    return tensor.untyped_storage().data_ptr()

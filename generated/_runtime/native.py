@@ -8,6 +8,9 @@ Nothing here needs one: without it, everything runs in plain torch.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,6 +19,7 @@ from typing import Any
 
 import torch
 
+_LOG = logging.getLogger(__name__)
 LIBRARY_NAMESPACE = "opgen_native"
 CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
 
@@ -28,11 +32,6 @@ def kernel(op: str, which: str) -> Callable[..., Any] | None:
     """The compiled kernel of an op (`which` is forward or backward), or None."""
     packet = getattr(getattr(torch.ops, LIBRARY_NAMESPACE), f"{op}_{which}", None)
     return None if packet is None else packet.default
-
-
-def native_available() -> bool:
-    """Is there a compiled kernel for every operator that was imported?"""
-    return bool(_ops) and all(kernel(*key) is not None for key in _ops)
 
 
 def load_library(path: str | Path) -> None:
@@ -66,15 +65,32 @@ def add(op: str, which: str, made: Any) -> None:
     _ops[op, which] = made
     if which == "forward" and not made.is_copy:
         _load(Path(__file__).parent.parent / op)
-    _refresh(op, which)
+    for known in ("backward", "forward"):  # the library has both, and was loaded with the forward op
+        if (op, known) in _ops:
+            _refresh(op, known)
 
 
 def _load(package: Path) -> None:
     library, on_cuda = package / "_native.so", package / "_native_cuda.so"
-    if library.exists():
+    if _usable(library):
         torch.ops.load_library(str(library))
-        if on_cuda.exists() and _has_cuda():
+        if _has_cuda() and _usable(on_cuda):
             torch.ops.load_library(str(on_cuda))
+
+
+def _usable(library: Path) -> bool:
+    """Is the library there, and not one of other sources? One without a stamp is taken as it is."""
+    stamp, package = library.with_suffix(".stamp"), library.parent
+    if not library.exists() or not stamp.exists():
+        return library.exists()
+    digest = hashlib.sha256()
+    for folder in (package, package.parent):
+        files = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+        digest.update(repr(sorted((n, h) for n, h in files.items() if n.startswith("csrc/"))).encode())
+    if digest.hexdigest() == stamp.read_text(encoding="utf-8"):
+        return True
+    _LOG.warning("%s was compiled from other sources and is not used; run `opgen compile`", library)
+    return False
 
 
 @cache

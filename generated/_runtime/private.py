@@ -37,8 +37,8 @@ try:
     from torch._functorch.utils import enable_single_level_autograd_function
     from torch.autograd.function import _SingleLevelFunction
 
-    after_autograd = torch._C._after_autograd_keyset
-    below_autograd = torch._C._AutoDispatchBelowAutograd
+    after_autograd = torch._C._after_ADInplaceOrView_keyset
+    below_autograd = torch._C._AutoDispatchBelowADInplaceOrView  # results are no views of what a kernel made
     transforms_active = torch._C._are_functorch_transforms_active
     any_requires_grad = torch._C._any_requires_grad
     forward_grad = forward_ad._set_fwd_grad_enabled

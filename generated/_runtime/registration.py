@@ -36,7 +36,8 @@ def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Argume
     d = op.definition
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
-    tensors = operands(d.name, d.inputs, d.kinds, [bound.arguments[n] for n in d.inputs])
+    names = d.operands or d.inputs
+    tensors = operands(d.name, names, d.kinds, [bound.arguments[n] for n in names])
     return op.call, (*tensors, *[bound.arguments[n] for n in d.params]), {}
 
 
@@ -67,10 +68,11 @@ class Forward(Op):
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
         grads = tuple(g for n, g in zip(self.results, grads, strict=True) if n in self.active)
         given = next((g for g in grads if g is not None), None)
-        if given is None or self.backward is None:
+        needed = self.needed(ctx)
+        if given is None or self.backward is None or not any(needed[n] for n in self.wrt):
             return (None,) * len(self.arguments)
         grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
-        args = (*grads, *ctx.saved_tensors, *ctx.others, list(self.needed(ctx).values()))
+        args = (*grads, *ctx.saved_tensors, *ctx.others, list(needed.values()))
         if ctx.levels:
             levels = self.backward.inherited(self.carried(ctx.levels))
             results = self.backward.batched(*args, levels=levels)
@@ -90,7 +92,7 @@ class Forward(Op):
                 if carried:
                     carried[f"tangent_{name}"] = carried[name]
         results = run(self.definition.tangent, values, carried, private.below_level)
-        found = dict(zip(self.active, results, strict=True))
+        found = dict(zip(self.active, self.settled(self.active, results), strict=True))
         return self.packed([found.get(n) for n in self.results])
 
 
@@ -126,7 +128,8 @@ class Backward(Op):
             carried |= {f"grad_{n}": carried[n] for n in self.results}
         needed = self.needed(ctx)
         values[MASK] = [needed.get(n, False) for n in d.second_mask]
-        found = dict(zip(d.second_returns, run(d.second, values, carried), strict=True))
+        results = run(d.second, values, carried, one_by_one=d.elsewhere)
+        found = dict(zip(d.second_returns, results, strict=True))
         if carried:
             found = {n: total(r, carried[n]) for n, r in found.items()}
         return tuple(found.get(n) for n in self.arguments)
@@ -155,6 +158,7 @@ class Backward(Op):
                 carried[f"tangent_{name}"] = carried[name]
         results = run(d.backward_tangent, values, carried, private.below_level)
         mask = dict(zip(d.inputs, values[MASK], strict=True))
+        results = self.settled(self.results, results)
         found = [r if mask[n] else None for n, r in zip(self.wrt, results, strict=True)]
         if carried:
             found = [total(r, carried[n]) for n, r in zip(self.results, found, strict=True)]

@@ -6,6 +6,7 @@ The back end comes from the environment variable OPGEN_BACKEND (`torch`, the def
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -16,16 +17,10 @@ import torch
 from .. import _runtime
 from .cases import Case, objective
 
+WITHOUT_TORCH = ("test_deterministic", "test_layouts", "test_empty_batch", "test_meta_device", "test_module")
 BACKEND = os.environ.get("OPGEN_BACKEND", "torch")
 
-
-@pytest.fixture(autouse=True)
-def selected_backend() -> Iterator[None]:
-    """Every check runs on the back end under test, or fails where it is not there."""
-    if BACKEND == "native" and not _runtime.native_available():
-        pytest.fail("OPGEN_BACKEND=native, but no compiled library is there: run `opgen compile` first")
-    with _runtime.use_backend(BACKEND):
-        yield
+_EXACT = ("test_values", "test_gradients", "test_second_gradients", "test_reference")
 
 
 class Checks:
@@ -36,23 +31,49 @@ class Checks:
     differentiable: ClassVar[tuple[str, ...]] = ()  # inputs that get a gradient
     smooth_outputs: ClassVar[tuple[int, ...]] = (0,)  # positions of the differentiable outputs
     reference: ClassVar[str | None] = None
+    formula: ClassVar[Callable[..., Any] | None] = None  # gives the values where the cases do not
+    elsewhere: ClassVar[tuple[Any, ...]] = ()  # functions that other libraries compute
+    native_only: ClassVar[bool] = False  # there is no form in plain torch
     stated_gradient: ClassVar[bool] = False  # finite differences do not apply
+    stated_twice: ClassVar[bool] = False  # neither do they to the gradient
     forward_mode: ClassVar[bool] = True
     once_differentiable: ClassVar[bool] = False
     inplace: ClassVar[Callable[..., Any] | None] = None
     overwritten: ClassVar[str] = ""  # the input that `inplace` overwrites
+    tolerances: ClassVar[tuple[tuple[str, float], ...]] = ()  # relative and absolute, by dtype; good ones for the rest
     make_module: ClassVar[Callable[..., torch.nn.Module] | None] = None
+
+    @pytest.fixture(autouse=True)
+    def selected_backend(self, request: pytest.FixtureRequest) -> Iterator[None]:
+        """Every check runs on the back end under test, or fails where it is not there."""
+        name = type(self).operator.__name__
+        if self.native_only and (BACKEND != "native" or request.node.originalname not in WITHOUT_TORCH):
+            pytest.skip("not applicable: the operator has no form in plain torch")
+        if BACKEND == "native":
+            note = request.path.with_name("no_kernels.txt")
+            if note.exists():
+                pytest.skip(f"not applicable: {note.read_text().splitlines()[-1]}")
+            if _runtime.kernel(name, "forward") is None:
+                pytest.fail("OPGEN_BACKEND=native, but no compiled library is there: run `opgen compile` first")
+        with _runtime.use_backend(BACKEND):
+            yield
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
         if "case" in metafunc.fixturenames:
-            cases = metafunc.cls.cases
+            exact = metafunc.function.__name__ in _EXACT
+            cases = [c for c in metafunc.cls.cases if exact or not c.pinned]
             if metafunc.function.__name__ in ("test_compile", "test_export"):
                 marks = [() if k == 0 else (pytest.mark.slow,) for k in range(len(cases))]
                 chosen = [pytest.param(c, marks=m) for c, m in zip(cases, marks, strict=True)]
                 metafunc.parametrize("case", chosen, ids=str)
             else:
                 metafunc.parametrize("case", cases, ids=str)
+
+    def tolerance(self, rtol: float, atol: float) -> tuple[float, float]:
+        """Relative and absolute, in double precision: the operator's own, or these."""
+        own = dict(self.tolerances).get("float64")
+        return (rtol, atol) if own is None else (own, own)
 
     def call(self, case: Case, *arguments: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """Call the operator; always a tuple of outputs."""
@@ -84,6 +105,28 @@ class Checks:
             inputs.append(tensor.clone().requires_grad_())
         return function, tuple(inputs)
 
+    def of_parts(self, case: Case) -> tuple[Callable[..., Any], tuple[torch.Tensor, ...]]:
+        """The same with real and imaginary parts along a last axis, for transforms that know real numbers only."""
+        function, inputs = self.of_floats(case)
+        places = [k for k, t in enumerate(inputs) if t.is_complex()]
+
+        def of_parts(*tensors: torch.Tensor) -> Any:
+            return function(*[torch.view_as_complex(t) if k in places else t for k, t in enumerate(tensors)])
+
+        parts = [torch.view_as_real(t.detach()).clone() if t.is_complex() else t.detach() for t in inputs]
+        return (of_parts if places else function), tuple(t.requires_grad_() for t in parts)
+
+    def expected(self, case: Case, outputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What must come out in float64."""
+        formula = type(self).formula
+        if formula is None:
+            pairs = zip(outputs, case.expected, strict=True)
+            return [_like(o, e) for o, e in pairs]
+        bound = inspect.signature(type(self).operator).bind(*case.arguments(), **case.params)
+        bound.apply_defaults()
+        results = formula(*[bound.arguments[n] for n in inspect.signature(formula).parameters])
+        return list(results if isinstance(results, tuple) else (results,))[: len(outputs)]
+
     def gradients(
         self, case: Case, arguments: Sequence[torch.Tensor | None], **options: Any
     ) -> tuple[torch.Tensor | None, ...]:
@@ -92,6 +135,18 @@ class Checks:
         value = objective(self.smooth(case, *arguments))
         return torch.autograd.grad(value, leaves, allow_unused=True, **options)
 
-    def need_gradient(self) -> None:
-        if not self.differentiable:
+    def has_gradient(self, case: Case) -> bool:
+        """Is there an input that gets a gradient?"""
+        return any(case.inputs[n] is not None for n in self.differentiable)
+
+    def need_gradient(self, case: Case) -> None:
+        if not self.has_gradient(case):
             pytest.skip("not applicable: no input has a gradient")
+
+
+def _like(output: torch.Tensor, numbers: Sequence[Any]) -> torch.Tensor:
+    """Numbers in the form of an output; of a complex one the real and imaginary parts in turn."""
+    if output.is_complex():
+        parts = torch.tensor(numbers, dtype=output.dtype.to_real()).reshape(*output.shape, 2)
+        return torch.view_as_complex(parts)
+    return torch.tensor(numbers, dtype=output.dtype).reshape(output.shape)

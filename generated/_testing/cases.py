@@ -19,13 +19,14 @@ GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 
 @dataclass(frozen=True)
 class Sample:
-    """How to make one input: its shape (batch sizes as a nested tuple) and the range of its values."""
+    """How to make one input: its shape (batch sizes as a nested tuple) and the range of its values, or the values."""
 
     shape: tuple[Any, ...]
     kind: str
     low: float
     high: float
     salt: int = 0
+    values: tuple[Any, ...] = ()
 
     def sizes(self, batch: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """The flat shape, perhaps with other batch sizes."""
@@ -36,7 +37,17 @@ class Sample:
 
     def tensor(self, dtype: torch.dtype, batch: tuple[int, ...] | None = None) -> torch.Tensor:
         """The values: point i of the sequence, scaled to the range; whole numbers for int, halves for bool."""
+        if self.kind == "complex":
+            if self.values:
+                real = Sample(self.shape, "float", self.low, self.high, self.salt, self.values)
+                return torch.complex(made := real.tensor(torch.promote_types(dtype, torch.float32), batch), 0 * made)
+            halves = Sample((*self.shape, 2), "float", self.low, self.high, self.salt)
+            return torch.view_as_complex(halves.tensor(torch.promote_types(dtype, torch.float32), batch))
         sizes = self.sizes(batch)
+        if self.values:
+            kinds = {"float": torch.float64, "int": torch.int64, "bool": torch.bool}
+            made = torch.tensor(self.values, dtype=kinds[self.kind]).reshape(sizes)
+            return made.to(dtype) if self.kind == "float" else made
         points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
         if self.kind == "float":
             values: list[Any] = [self.low + (self.high - self.low) * p for p in points]
@@ -51,30 +62,40 @@ class Sample:
         return any(isinstance(item, tuple) for item in self.shape)
 
 
-def floats(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0) -> Sample:
+def floats(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
     """Floating-point values in [low, high)."""
-    return Sample(shape, "float", low, high, salt)
+    return Sample(shape, "float", low, high, salt, values)
 
 
-def ints(*shape: Any, low: int = 0, high: int = 3, salt: int = 0) -> Sample:
+def complexes(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
+    """Complex numbers with both parts in [low, high); stated values are real."""
+    return Sample(shape, "complex", low, high, salt, values)
+
+
+def ints(*shape: Any, low: int = 0, high: int = 3, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
     """Whole numbers low … high - 1."""
-    return Sample(shape, "int", low, high, salt)
+    return Sample(shape, "int", low, high, salt, values)
 
 
-def bools(*shape: Any, salt: int = 0) -> Sample:
+def bools(*shape: Any, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
     """Conditions, about half of them true."""
-    return Sample(shape, "bool", 0.0, 1.0, salt)
+    return Sample(shape, "bool", 0.0, 1.0, salt, values)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call of the operator: inputs in order (None: absent), params, and what must come out in float64."""
+    """One call of the operator: inputs in order (None: absent), params, and what must come out in float64.
+
+    A pinned case has values that the spec chose, perhaps at a kink or near overflow, where only exact checks apply.
+    """
 
     name: str
     inputs: dict[str, Sample | None]
     params: dict[str, Any] = field(default_factory=dict)
     expected: tuple[Sequence[Any], ...] = ()
     gradients: tuple[Sequence[float], ...] = ()
+    second: tuple[Sequence[float], ...] = ()
+    pinned: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -86,7 +107,7 @@ class Case:
         made: list[torch.Tensor | None] = []
         for sample in self.inputs.values():
             tensor = None if sample is None else sample.tensor(dtype, batch)
-            if tensor is not None and grad and tensor.is_floating_point():
+            if tensor is not None and grad and has_gradient(tensor):
                 tensor.requires_grad_()
             made.append(tensor)
         return made
@@ -94,12 +115,24 @@ class Case:
 
 def cotangent(like: torch.Tensor, salt: int = 11) -> torch.Tensor:
     """A fixed weighting of an output, so that no gradient hides behind a plain sum."""
+    if like.is_complex():
+        return Sample(tuple(like.shape), "complex", -1.0, 1.0, salt).tensor(torch.float64).to(like.dtype)
     return Sample(tuple(like.shape), "float", -1.0, 1.0, salt).tensor(like.dtype)
+
+
+def inner(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The inner product; of complex numbers its real part, which is that of their parts."""
+    return (a * b.conj()).sum().real if a.is_complex() else (a * b).sum()
+
+
+def has_gradient(a: torch.Tensor) -> bool:
+    """Is it of a dtype that is differentiated?"""
+    return a.is_floating_point() or a.is_complex()
 
 
 def objective(outputs: Sequence[torch.Tensor]) -> torch.Tensor:
     """The weighted sum of all differentiable outputs."""
-    parts = [(o * cotangent(o)).sum() for o in outputs if o.requires_grad or o.is_floating_point()]
+    parts = [inner(o, cotangent(o)) for o in outputs if o.requires_grad or has_gradient(o)]
     return torch.stack([p.to(torch.float64) for p in parts]).sum()
 
 
@@ -110,7 +143,7 @@ def assert_same(actual: Any, expected: Any, *, rtol: float = 1e-9, atol: float =
 
 def assert_close_to(low: torch.Tensor, high: torch.Tensor, eps: float, unavoidable: float = 0.0) -> None:
     """Within a few roundings of the float64 result, measured against the largest entry and its conditioning."""
-    error = (low.double() - high).abs().nan_to_num().max().item() if low.numel() else 0.0
+    error = (low.to(high.dtype) - high).abs().nan_to_num().max().item() if low.numel() else 0.0
     scale = high.abs().nan_to_num().max().item() if high.numel() else 0.0
     limit = 16 * (eps * max(scale, 1e-3) + unavoidable)
     assert error <= limit, f"error {error:.3g} at scale {scale:.3g}, eps {eps:.3g}"

@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 import torch
 from torch.autograd import forward_ad
 from torch.autograd.gradcheck import gradcheck, gradgradcheck
 
-from .base import Checks
-from .cases import Case, assert_same, cotangent, objective
+from .base import BACKEND, Checks
+from .cases import Case, assert_same, cotangent, inner, objective
 
 
 class DerivativeChecks(Checks):
     """Derivatives of first and second order, in both modes, and under torch.func."""
 
     def test_gradcheck(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
         if self.stated_gradient:
             pytest.skip("not applicable: the spec states the gradient, finite differences do not apply")
+        if any(_is_flat(f) for f in self.elsewhere):
+            pytest.skip("not applicable: a step function has a stated derivative, finite differences are 0")
         function, inputs = self.of_floats(case)
         assert gradcheck(
             function,
@@ -33,15 +36,20 @@ class DerivativeChecks(Checks):
         )
 
     def test_gradgradcheck(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
+        if self.stated_twice or any(_is_flat(f) for f in self.elsewhere):
+            pytest.skip("not applicable: the gradient holds a stated derivative or a constant")
         function, inputs = self.of_floats(case)
         if self.once_differentiable:
             with pytest.raises(RuntimeError, match="once_differentiable"):
                 gradgradcheck(function, inputs)
             return
+        # every entry of the Jacobian in the first case, random projections of it in the others
+        first = case is type(self).cases[0] and BACKEND == "torch"
         assert gradgradcheck(
             function,
             inputs,
+            fast_mode=not first,
             gen_non_contig_grad_outputs=True,
             check_fwd_over_rev=self.forward_mode,
             check_rev_over_rev=True,
@@ -49,7 +57,7 @@ class DerivativeChecks(Checks):
         )
 
     def test_forward_mode_is_the_transpose(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
         if not self.forward_mode:
             pytest.skip("not applicable: the stated gradient is not proportional to the cotangent")
         function, inputs = self.of_floats(case)
@@ -60,8 +68,8 @@ class DerivativeChecks(Checks):
         as_tuple = moved if isinstance(moved, tuple) else (moved,)
         weights = tuple(cotangent(m) for m in as_tuple)
         back = pull(weights if isinstance(outputs, tuple) else weights[0])
-        left = sum((m * w).sum() for m, w in zip(as_tuple, weights, strict=True))
-        right = sum((t * b).sum() for t, b in zip(tangents, back, strict=True))
+        left = sum(inner(m, w) for m, w in zip(as_tuple, weights, strict=True))
+        right = sum(inner(t, b) for t, b in zip(tangents, back, strict=True))
         assert_same(left, right)
         with forward_ad.dual_level():
             duals = [forward_ad.make_dual(p, t) for p, t in zip(plain, tangents, strict=True)]
@@ -71,8 +79,8 @@ class DerivativeChecks(Checks):
                 assert_same(forward_ad.unpack_dual(dual).tangent, m)
 
     def test_transforms(self, case: Case) -> None:
-        self.need_gradient()
-        function, inputs = self.of_floats(case)
+        self.need_gradient(case)
+        function, inputs = self.of_parts(case)
         plain = tuple(i.detach() for i in inputs)
         places = tuple(range(len(plain)))
 
@@ -99,7 +107,7 @@ class DerivativeChecks(Checks):
                 assert_same(a[k], b)
 
     def test_missing_gradients(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
         every = case.arguments(grad=True)
         full = self.gradients(case, every)
         leaves = [k for k, a in enumerate(every) if a is not None and a.requires_grad]
@@ -112,14 +120,22 @@ class DerivativeChecks(Checks):
             if found is not None and wanted is not None:
                 assert_same(found, wanted)
         for k, output in enumerate(self.smooth(case, *every)):
-            value = (output * cotangent(output, k)).sum()
+            value = inner(output, cotangent(output, k))
             parts = torch.autograd.grad(value, [every[j] for j in leaves], allow_unused=True, retain_graph=True)
             assert len(parts) == len(leaves)
 
     def test_saved_tensors_can_be_packed(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
         plain = self.gradients(case, case.arguments(grad=True))
         with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
             packed = self.gradients(case, case.arguments(grad=True))
         for a, b in zip(plain, packed, strict=True):
             assert a is None or b is None or torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+
+
+def _is_flat(function: Any) -> bool:
+    """Does a function of another library change nowhere, or in steps only?"""
+    points = torch.linspace(-2.0, 2.0, 41, dtype=torch.float64) + 0.013
+    count = function.count
+    here, moved = (function.compute(*[points + shift] * count) for shift in (0.0, 1e-7))
+    return torch.equal(torch.nan_to_num(here), torch.nan_to_num(moved))

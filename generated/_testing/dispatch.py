@@ -10,15 +10,19 @@ import torch
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case, assert_close_to, assert_same, objective
+from .cases import Case, assert_close_to, assert_same, has_gradient, objective
 
 
 class DispatchChecks(Checks):
     """The dispatcher's view: opcheck, meta tensors, compile, export, autocast, tensor-likes."""
 
     def test_opcheck(self, case: Case) -> None:
-        overload, arguments, keywords = _runtime.overload_call(
+        overload, given, keywords = _runtime.overload_call(
             type(self).operator, *case.arguments(grad=True), **case.params
+        )
+        # the op takes the parts of complex inputs, which are no leaves
+        arguments = tuple(
+            a.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in given
         )
         utilities = (
             "test_schema",
@@ -34,7 +38,8 @@ class DispatchChecks(Checks):
         outputs = self.call(case, *arguments)
         meta = self.call(case, *(None if a is None else a.to("meta") for a in arguments))
         for a, b in zip(meta, outputs, strict=True):
-            assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            assert a.squeeze().stride() == b.squeeze().stride()  # along one element any stride will do
 
     def test_compile(self, case: Case) -> None:
         torch._dynamo.reset()
@@ -47,7 +52,7 @@ class DispatchChecks(Checks):
             compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=dynamic)
             for a, b in zip(compiled(*arguments), step(*arguments), strict=True):
                 assert_same(a, b, rtol=1e-5, atol=1e-6)
-        if not self.differentiable:
+        if not self.has_gradient(case):
             return
         leaves = [a for a in arguments if a is not None and a.requires_grad]
         outputs = compiled(*arguments)
@@ -58,7 +63,7 @@ class DispatchChecks(Checks):
         self._check_compiled_transforms(case)
 
     def _check_compiled_transforms(self, case: Case) -> None:
-        function, inputs = self.of_floats(case)
+        function, inputs = self.of_parts(case)
         plain = tuple(i.detach() for i in inputs)
 
         def scalar(*tensors: torch.Tensor) -> torch.Tensor:
@@ -93,8 +98,8 @@ class DispatchChecks(Checks):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             outputs = self.call(case, *arguments)
         for a, b in zip(outputs, self.call(case, *arguments), strict=True):
-            if a.is_floating_point():
-                assert_close_to(a, b.double(), 8 * torch.finfo(torch.bfloat16).eps)
+            if has_gradient(a):
+                assert_close_to(a, _double(b), 8 * torch.finfo(torch.bfloat16).eps)
 
     def test_torch_function(self, case: Case) -> None:
         seen: list[Any] = []
@@ -121,3 +126,7 @@ class DispatchChecks(Checks):
         for a, b in zip(self.call(case, *marked), self.call(case, *arguments), strict=True):
             assert isinstance(a, Marked)
             assert_same(a.as_subclass(torch.Tensor), b)
+
+
+def _double(a: torch.Tensor) -> torch.Tensor:
+    return a.to(torch.complex128 if a.is_complex() else torch.float64)

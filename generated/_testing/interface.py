@@ -20,11 +20,11 @@ class InterfaceChecks(Checks):
 
     def test_wrong_dtype(self, case: Case) -> None:
         for k, (name, sample) in enumerate(case.inputs.items()):
-            if sample is not None and sample.kind == "int":
+            if sample is not None and sample.kind in ("int", "float"):
                 arguments = case.arguments()
                 wrong = arguments[k]
                 assert wrong is not None
-                arguments[k] = wrong.double()
+                arguments[k] = wrong.double() if sample.kind == "int" else wrong.to(torch.complex128)
                 with pytest.raises((RuntimeError, TypeError, ValueError), match=name):
                     self.call(case, *arguments)
 
@@ -77,5 +77,6 @@ class InterfaceChecks(Checks):
             assert list(other.state_dict()) == list(module.state_dict())
             for a, b in zip(other.parameters(), module.parameters(), strict=True):
                 assert torch.equal(a, b)
-        assert all(p.dtype == torch.float64 for p in copy.deepcopy(module).double().parameters())
+        doubled = copy.deepcopy(module).double().parameters()
+        assert all(p.dtype == torch.float64 for p in doubled if not p.is_complex())
         assert all(p.is_meta for p in copy.deepcopy(module).to("meta").parameters())

@@ -55,23 +55,23 @@ class LayoutChecks(Checks):
     def test_layouts(self, case: Case) -> None:
         plain = case.arguments(grad=True)
         expected, wanted = self.call(case, *plain), ()
-        if self.differentiable:
+        if self.has_gradient(case):
             wanted = self.gradients(case, plain)
         for change in (_strided, _transposed, _offset):
             changed = [None if a is None else change(a.detach()).requires_grad_(a.requires_grad) for a in plain]
             for a, b in zip(self.call(case, *changed), expected, strict=True):
                 assert_same(a, b)
                 assert a.is_contiguous()
-            if self.differentiable:
+            if self.has_gradient(case):
                 for a, b in zip(self.gradients(case, changed), wanted, strict=True):
                     assert a is None or b is None or assert_same(a, b) is None
 
     def test_expanded_gradients(self, case: Case) -> None:
-        self.need_gradient()
+        self.need_gradient(case)
         arguments = case.arguments(grad=True)
         leaves = [a for a in arguments if a is not None and a.requires_grad]
         outputs = self.smooth(case, *arguments)
-        expanded = torch.autograd.grad([o.sum() for o in outputs], leaves, allow_unused=True)
+        expanded = torch.autograd.grad([_total(o) for o in outputs], leaves, allow_unused=True)
         outputs = self.smooth(case, *arguments)
         dense = torch.autograd.grad(outputs, leaves, [torch.ones_like(o) for o in outputs], allow_unused=True)
         for a, b in zip(expanded, dense, strict=True):
@@ -83,7 +83,7 @@ class LayoutChecks(Checks):
         arguments = case.arguments(batch=(0,), grad=True)
         outputs = self.call(case, *arguments)
         assert all(isinstance(o, torch.Tensor) for o in outputs)
-        if self.differentiable:
+        if self.has_gradient(case):
             found = self.gradients(case, arguments)
             leaves = [a for a in arguments if a is not None and a.requires_grad]
             for gradient, leaf in zip(found, leaves, strict=True):
@@ -97,13 +97,13 @@ class LayoutChecks(Checks):
         outputs = self.call(case, *arguments)
         for a in outputs:
             assert a.is_contiguous()
-        if self.differentiable:
+        if self.has_gradient(case):
             leaves = [a for a in arguments if a is not None and a.requires_grad]
             for gradient, leaf in zip(self.gradients(case, arguments), leaves, strict=True):
                 assert gradient is None or gradient.shape == leaf.shape
 
     def test_broadcast_batch(self, case: Case) -> None:
-        names = [n for n, s in case.inputs.items() if s is not None and s.batched and s.kind == "float"]
+        names = [n for n, s in case.inputs.items() if s is not None and s.batched and s.kind in ("float", "complex")]
         if len(names) < 2:
             pytest.skip("not applicable: fewer than two operands have batch dimensions")
         thin = names[-1]
@@ -124,6 +124,11 @@ class LayoutChecks(Checks):
             assert a is not None
             assert b is not None
             assert_same(a, b.sum_to_size(a.shape))
+
+
+def _total(a: torch.Tensor) -> torch.Tensor:
+    """The sum, whose gradient is one expanded element; of complex numbers that of the real parts."""
+    return a.sum().real if a.is_complex() else a.sum()
 
 
 def _strided(a: torch.Tensor) -> torch.Tensor:

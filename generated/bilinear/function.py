@@ -23,9 +23,12 @@ def bilinear_forward(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tenso
     """The value."""
     dtype = input1.dtype
     input1, input2, weight, bias = upcast_all(input1, input2, weight, bias)
-    output = torch.einsum("oij,...i,...j->...o", weight, input1, input2)
+    sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
     if bias is not None:
-        output = output + bias
+        sum_i_j = torch.einsum("oij,...ij->...o", weight, sum_i_j_part)
+        output = sum_i_j + bias
+    else:
+        output = torch.einsum("oij,...ij->...o", weight, sum_i_j_part)
     output = output.to(dtype)
     return output
 
@@ -35,18 +38,19 @@ def bilinear_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input1 = grad_input2 = grad_weight = grad_bias = None
-    dtype = grad_output.dtype
-    grad_output, input1, input2, weight = upcast_all(grad_output, input1, input2, weight)
+    if needs_input_grad[0] or needs_input_grad[1]:
+        grad_sum_i_j_part = torch.einsum("oij,...o->...ij", weight, grad_output)
     if needs_input_grad[0]:
-        grad_input1 = torch.einsum("oij,...o,...j->...i", weight, grad_output, input2)
-        grad_input1 = grad_input1.sum_to_size(input1.shape).to(dtype)
+        grad_input1 = (grad_sum_i_j_part * input2.unsqueeze(-2)).sum(-1)
+        grad_input1 = grad_input1.sum_to_size(input1.shape)
     if needs_input_grad[1]:
-        grad_input2 = torch.einsum("oij,...o,...i->...j", weight, grad_output, input1)
-        grad_input2 = grad_input2.sum_to_size(input2.shape).to(dtype)
+        grad_input2 = (grad_sum_i_j_part * input1.unsqueeze(-1)).sum(-2)
+        grad_input2 = grad_input2.sum_to_size(input2.shape)
     if needs_input_grad[2]:
-        grad_weight = torch.einsum("...o,...i,...j->oij", grad_output, input1, input2).to(dtype)
+        sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+        grad_weight = torch.einsum("...ij,...o->oij", sum_i_j_part, grad_output)
     if needs_input_grad[3]:
-        grad_bias = as_rows(grad_output).sum(0).to(dtype)
+        grad_bias = as_rows(grad_output).sum(0)
     return grad_input1, grad_input2, grad_weight, grad_bias
 
 
@@ -64,14 +68,14 @@ def bilinear_tangent(
     tangent_input1, tangent_input2 = upcast_all(tangent_input1, tangent_input2)
     tangent_weight, tangent_bias = upcast_all(tangent_weight, tangent_bias)
     input1, input2, weight = upcast_all(input1, input2, weight)
-    tangent_sum_i_j_sum = torch.einsum("oij,...j,...i->...o", weight, input2, tangent_input1)
-    tangent_sum_i_j_sum_1 = torch.einsum("oij,...i,...j->...o", tangent_weight, input1, input2)
-    tangent_sum_i_j_sum_2 = torch.einsum("oij,...i,...j->...o", weight, input1, tangent_input2)
+    sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+    product = input2.unsqueeze(-2) * tangent_input1.unsqueeze(-1)
+    tangent_sum_i_j_part = product + input1.unsqueeze(-1) * tangent_input2.unsqueeze(-2)
+    tangent_sum_i_j_sum = torch.einsum("...ij,oij->...o", sum_i_j_part, tangent_weight)
+    tangent_sum_i_j_sum_1 = torch.einsum("oij,...ij->...o", weight, tangent_sum_i_j_part)
+    tangent_output = tangent_sum_i_j_sum + tangent_sum_i_j_sum_1
     if tangent_bias is not None:
-        total = tangent_sum_i_j_sum + tangent_sum_i_j_sum_1 + tangent_sum_i_j_sum_2
-        tangent_output = total + tangent_bias
-    else:
-        tangent_output = tangent_sum_i_j_sum + tangent_sum_i_j_sum_1 + tangent_sum_i_j_sum_2
+        tangent_output = tangent_output + tangent_bias
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

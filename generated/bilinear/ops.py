@@ -75,34 +75,36 @@ def bilinear_second(
     grad_grad_input1, grad_grad_input2 = upcast_all(grad_grad_input1, grad_grad_input2)
     grad_grad_weight, grad_grad_bias = upcast_all(grad_grad_weight, grad_grad_bias)
     grad_output, input1, input2, weight = upcast_all(grad_output, input1, input2, weight)
+    if needs_input_grad[1] or needs_input_grad[2]:
+        grad_sum_i_j_part = torch.einsum("oij,...o->...ij", weight, grad_output)
+    if needs_input_grad[0] or needs_input_grad[3]:
+        product = grad_grad_input2.unsqueeze(-2) * input1.unsqueeze(-1)
+        grad_grad_sum_i_j_part = product + grad_grad_input1.unsqueeze(-1) * input2.unsqueeze(-2)
+    if needs_input_grad[1] or needs_input_grad[2]:
+        grad_sum_i_j_part_1 = torch.einsum("oij,...o->...ij", grad_grad_weight, grad_output)
     size_o = grad_grad_weight.shape[0]
     batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
-        grad_grad_output_grad_weight = torch.einsum("oij,...i,...j->...o", grad_grad_weight, input1, input2)
-        grad_grad_output_grad_input2 = torch.einsum("oij,...j,...i->...o", weight, grad_grad_input2, input1)
-        grad_grad_output_grad_input1 = torch.einsum("oij,...i,...j->...o", weight, grad_grad_input1, input2)
+        sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+        grad_grad_output_grad_weight = torch.einsum("oij,...ij->...o", grad_grad_weight, sum_i_j_part)
+        grad_grad_output_part = torch.einsum("...ij,oij->...o", grad_grad_sum_i_j_part, weight)
         if grad_grad_bias is not None:
-            total = grad_grad_bias + grad_grad_output_grad_weight
-            grad_grad_output = total + grad_grad_output_grad_input2 + grad_grad_output_grad_input1
+            grad_grad_output = grad_grad_bias + grad_grad_output_grad_weight + grad_grad_output_part
         else:
-            total = grad_grad_output_grad_weight + grad_grad_output_grad_input2
-            grad_grad_output = total + grad_grad_output_grad_input1
+            grad_grad_output = grad_grad_output_grad_weight + grad_grad_output_part
         grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, size_o)).to(dtype)
     if needs_input_grad[1]:
-        grad_input1_grad_weight = torch.einsum("oij,...o,...j->...i", grad_grad_weight, grad_output, input2)
-        grad_input1_grad_input2 = torch.einsum("oij,...j,...o->...i", weight, grad_grad_input2, grad_output)
-        grad_input1 = grad_input1_grad_weight + grad_input1_grad_input2
+        grad_input1_grad_input2 = (grad_grad_input2.unsqueeze(-2) * grad_sum_i_j_part).sum(-1)
+        grad_input1_sum_i_j_part = (grad_sum_i_j_part_1 * input2.unsqueeze(-2)).sum(-1)
+        grad_input1 = grad_input1_grad_input2 + grad_input1_sum_i_j_part
         grad_input1 = grad_input1.sum_to_size(input1.shape).to(dtype)
     if needs_input_grad[2]:
-        grad_input2_grad_weight = torch.einsum("oij,...o,...i->...j", grad_grad_weight, grad_output, input1)
-        grad_input2_grad_input1 = torch.einsum("oij,...i,...o->...j", weight, grad_grad_input1, grad_output)
-        grad_input2 = grad_input2_grad_weight + grad_input2_grad_input1
+        grad_input2_grad_input1 = (grad_grad_input1.unsqueeze(-1) * grad_sum_i_j_part).sum(-2)
+        grad_input2_sum_i_j_part = (grad_sum_i_j_part_1 * input1.unsqueeze(-1)).sum(-2)
+        grad_input2 = grad_input2_grad_input1 + grad_input2_sum_i_j_part
         grad_input2 = grad_input2.sum_to_size(input2.shape).to(dtype)
     if needs_input_grad[3]:
-        grad_weight_grad_input2 = torch.einsum("...j,...o,...i->oij", grad_grad_input2, grad_output, input1)
-        grad_weight_grad_input1 = torch.einsum("...i,...o,...j->oij", grad_grad_input1, grad_output, input2)
-        grad_weight = grad_weight_grad_input2 + grad_weight_grad_input1
-        grad_weight = grad_weight.to(dtype)
+        grad_weight = torch.einsum("...ij,...o->oij", grad_grad_sum_i_j_part, grad_output).to(dtype)
     return grad_grad_output, grad_input1, grad_input2, grad_weight
 
 
@@ -123,23 +125,23 @@ def bilinear_backward_tangent(
     tangent_grad_output, tangent_input1 = upcast_all(tangent_grad_output, tangent_input1)
     tangent_input2, tangent_weight = upcast_all(tangent_input2, tangent_weight)
     grad_output, input1, input2, weight = upcast_all(grad_output, input1, input2, weight)
-    tangent_grad_input1_sum = torch.einsum("oij,...j,...o->...i", weight, input2, tangent_grad_output)
-    tangent_grad_input1_sum_1 = torch.einsum("oij,...o,...j->...i", tangent_weight, grad_output, input2)
-    tangent_grad_input1_sum_2 = torch.einsum("oij,...o,...j->...i", weight, grad_output, tangent_input2)
-    total = tangent_grad_input1_sum + tangent_grad_input1_sum_1
-    tangent_grad_input1 = total + tangent_grad_input1_sum_2
+    sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
+    product = input2.unsqueeze(-2) * tangent_input1.unsqueeze(-1)
+    tangent_sum_i_j_part = product + input1.unsqueeze(-1) * tangent_input2.unsqueeze(-2)
+    grad_sum_i_j_part = torch.einsum("oij,...o->...ij", weight, grad_output)
+    tangent_grad_sum_i_j_part_sum = torch.einsum("oij,...o->...ij", weight, tangent_grad_output)
+    tangent_grad_sum_i_j_part_sum_1 = torch.einsum("oij,...o->...ij", tangent_weight, grad_output)
+    tangent_grad_sum_i_j_part = tangent_grad_sum_i_j_part_sum + tangent_grad_sum_i_j_part_sum_1
+    product_2 = input2.unsqueeze(-2) * tangent_grad_sum_i_j_part
+    tangent_grad_input1 = (product_2 + grad_sum_i_j_part * tangent_input2.unsqueeze(-2)).sum(-1)
     tangent_grad_input1 = tangent_grad_input1.sum_to_size(input1.shape).to(dtype)
-    tangent_grad_input2_sum = torch.einsum("oij,...i,...o->...j", weight, input1, tangent_grad_output)
-    tangent_grad_input2_sum_1 = torch.einsum("oij,...o,...i->...j", weight, grad_output, tangent_input1)
-    tangent_grad_input2_sum_2 = torch.einsum("oij,...o,...i->...j", tangent_weight, grad_output, input1)
-    total_2 = tangent_grad_input2_sum + tangent_grad_input2_sum_1
-    tangent_grad_input2 = total_2 + tangent_grad_input2_sum_2
+    product_3 = input1.unsqueeze(-2) * tangent_grad_sum_i_j_part.mT
+    product_4 = grad_sum_i_j_part.mT * tangent_input1.unsqueeze(-2)
+    tangent_grad_input2 = (product_3 + product_4).sum(-1)
     tangent_grad_input2 = tangent_grad_input2.sum_to_size(input2.shape).to(dtype)
-    tangent_grad_weight_sum = torch.einsum("...i,...j,...o->oij", input1, input2, tangent_grad_output)
-    tangent_grad_weight_sum_1 = torch.einsum("...o,...j,...i->oij", grad_output, input2, tangent_input1)
-    tangent_grad_weight_sum_2 = torch.einsum("...o,...i,...j->oij", grad_output, input1, tangent_input2)
-    total_3 = tangent_grad_weight_sum + tangent_grad_weight_sum_1
-    tangent_grad_weight = total_3 + tangent_grad_weight_sum_2
+    tangent_grad_weight_sum = torch.einsum("...ij,...o->oij", sum_i_j_part, tangent_grad_output)
+    tangent_grad_weight_sum_1 = torch.einsum("...ij,...o->oij", tangent_sum_i_j_part, grad_output)
+    tangent_grad_weight = tangent_grad_weight_sum + tangent_grad_weight_sum_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
     if needs_input_grad[3]:
         tangent_grad_bias = as_rows(tangent_grad_output).sum(0).to(dtype)

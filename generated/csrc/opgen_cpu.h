@@ -95,7 +95,7 @@ struct Loops {
   }
   // The same with steps that were set one by one.
   void step(int access, int64_t size) { next[access] = size; }
-  void dim(int64_t size, bool is_fixed = false) {
+  void dim_of_steps(int64_t size, bool is_fixed = false) {
     dim(size, next, is_fixed);
     for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
@@ -314,3 +314,4 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace rt
 
 #include "opgen_cpu_fold.h"
+#include "opgen_cpu_tile.h"

@@ -81,6 +81,9 @@ struct Fold {
   OPGEN_INLINE void merge(const Fold& other) {
     for (int lane = 0; lane < Lanes; ++lane) add(lane, other.partial[lane]);
   }
+  OPGEN_INLINE void scale(T factor) {
+    for (int lane = 0; lane < Lanes; ++lane) partial[lane] *= factor;
+  }
   OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
   OPGEN_INLINE T value() const {
     T part[Lanes];

@@ -37,14 +37,16 @@ template <typename... Parts>
 // What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool.
 enum class Element { scalar, compute, int64, boolean };
 
-// An entry of a declared shape: the batch, a named dim (by its number in the plan), or a fixed size.
+// An entry of a declared shape: the batch, a named dim (by its number in the plan), a fixed size, or one that is
+// computed once the dims are known.
 struct Entry {
-  enum { the_batch, a_dim, a_size } kind;
+  enum { the_batch, a_dim, a_size, a_computed } kind;
   int dim = 0;
   const char* name = "";
   int64_t size = 0;
 };
 constexpr Entry batch{Entry::the_batch};
+constexpr Entry computed{Entry::a_computed};
 constexpr Entry dim(int number, const char* name) { return {Entry::a_dim, number, name}; }
 constexpr Entry fixed(int64_t size) { return {Entry::a_size, 0, "", size}; }
 

@@ -51,6 +51,20 @@ struct Min {
   OPGEN_DEVICE Min of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
 };
 
+// A maximum in the making that sums are scaled by: what `raise` returns is how they change when it moves.
+template <typename T>
+struct Running {
+  T value = -top<T>();
+  T shift = T(0);
+  OPGEN_DEVICE T raise(T x) {
+    const T before = shift;
+    const bool none = value == -top<T>();
+    value = max(value, x);
+    shift = isfinite(value) ? value : T(0);
+    return none ? T(1) : exp(before - shift);
+  }
+};
+
 struct Any {
   int32_t value = 0;
   OPGEN_DEVICE void add(bool x) { value |= x ? 1 : 0; }

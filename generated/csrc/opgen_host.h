@@ -82,6 +82,15 @@ class __attribute__((visibility("hidden"))) Call {
     for (const Argument& a : arguments_) {
       if (a.tensor.has_value()) check(a);
     }
+  }
+  // Once all dims are known: a computed size in the shape of an argument.
+  void expect(int argument, int position, int64_t size) {
+    Argument& a = arguments_[argument];
+    a.shape[position] = fixed(size);
+    if (a.tensor.has_value()) check(a);
+  }
+  // Once all shapes are known: the arguments as buffers, zeros for those that are missing.
+  void hold() {
     for (Argument& a : arguments_) add(a);
   }
 
@@ -91,6 +100,9 @@ class __attribute__((visibility("hidden"))) Call {
   }
   void set_size(int dim, int64_t size) {
     if (size < 0) fail(op_, ": a size computed from the arguments is negative: ", size);
+    if (dims_[dim] >= 0 && dims_[dim] != size) {
+      fail(op_, ": ", owners_[dim], " has size ", dims_[dim], " where ", size, " is computed from the other arguments");
+    }
     dims_[dim] = size;
   }
   // A position of an extreme is asked for, along what has this size.
@@ -290,6 +302,8 @@ class __attribute__((visibility("hidden"))) Call {
       if (entry.size != size) {
         fail(op_, ": ", a.name, " has size ", size, " at dim ", at, ", declared is ", entry.size);
       }
+    } else if (entry.kind == Entry::a_computed) {
+      return;  // `expect` will tell
     } else if (dims_[entry.dim] < 0) {
       dims_[entry.dim] = size;
       owners_[entry.dim] = a.name;

@@ -17,6 +17,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "opgen_abi.h"
 
@@ -232,13 +233,22 @@ OPGEN_DEVICE T tan(T x) {
 }
 
 template <typename T>
+OPGEN_DEVICE T sinpi(T x) {
+  return sin(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
+template <typename T>
+OPGEN_DEVICE T cospi(T x) {
+  return cos(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
+template <typename T>
 OPGEN_DEVICE T sinc(T x) {
   if (x == T(0)) return T(1);
   const T turns = round(x);  // sin(pi x), exact near its zeros
   const T s = sin_near_zero(T(pi / 2) * (x - turns));
   const T c = cos_near_zero(T(pi / 2) * (x - turns));
   const bool odd = turns - T(2) * floor(turns * T(0.5)) != T(0);
-  return (odd ? T(-2) : T(2)) * s * c / (T(pi) * x);
+  const T y = (odd ? T(-2) : T(2)) * s * c / T(pi) / x;
+  return isfinite(x) || isnan(x) ? y : T(0);
 }
 
 // --- Elementary
@@ -281,21 +291,22 @@ OPGEN_DEVICE T heaviside(T x, T at_zero) {
   return x == T(0) ? at_zero : x > T(0) ? T(1) : isnan(x) ? x : T(0);
 }
 template <typename T>
-OPGEN_DEVICE T lerp(T x, T y, T weight) {
-  return x + weight * (y - x);
+OPGEN_DEVICE T lerp(T x, T y, T weight) {  // from the nearer end
+  return abs(weight) < T(0.5) ? x + weight * (y - x) : y - (y - x) * (T(1) - weight);
 }
-template <typename T>
+// Not of int and bool, which become 64-bit integers.
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T remainder(T x, T y) {  // the sign of the divisor
   const T r = fmod(x, y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
 }
-template <typename T>
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T mod(T x, T y) {
   return remainder(x, y);
 }
-template <typename T>
-OPGEN_DEVICE T floordiv(T x, T y) {
-  return floor(x / y);
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
+OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round up to the next whole number
+  return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }
 OPGEN_BOTH int64_t mod(int64_t x, int64_t y) {
   const int64_t r = x % y;
@@ -358,7 +369,7 @@ OPGEN_DEVICE T relu(T x) {
 }
 template <typename T>
 OPGEN_DEVICE T silu(T x) {
-  return x * sigmoid(x);
+  return max(x, T(-1000)) * sigmoid(x);  // 0 at -inf
 }
 template <typename T>
 OPGEN_DEVICE T logaddexp(T x, T y) {

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <type_traits>
+
 #include "opgen_exp.h"
 
 // A function that the C library has for both types, as an overload set.
@@ -82,15 +84,29 @@ OPGEN_LIBRARY(sin, sinf, sin)
 OPGEN_LIBRARY(cos, cosf, cos)
 OPGEN_LIBRARY(tan, tanf, tan)
 
+// Of pi x, which is reduced first: a whole number of turns of pi has no digits to spare.
+template <typename T>
+OPGEN_DEVICE T sinpi(T x) {
+  return sin(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
+template <typename T>
+OPGEN_DEVICE T cospi(T x) {
+  return cos(T(pi) * (x - T(2) * round(x * T(0.5))));
+}
 template <typename T>
 OPGEN_DEVICE T sinc(T x) {
-  return x == T(0) ? T(1) : sin(T(pi) * x) / (T(pi) * x);
+  const T turns = round(x);
+  const T s = sin(T(pi) * (x - turns));  // exact near its zeros
+  const T half = turns * T(0.5);
+  const T y = (half == floor(half) ? s : -s) / T(pi) / x;
+  return x == T(0) ? T(1) : isfinite(x) || isnan(x) ? y : T(0);
 }
 
 // --- Error function --------------------------------------------------------------------------------------------------
 
 // exp(x*x) erfc(x): the product where it neither overflows nor cancels, the asymptotic series beyond.
 OPGEN_DEVICE double erfcx(double x) {
+  if (x < -27.0) return HUGE_VAL;
   if (x < 20.0) {
     const double high = x * x;
     return ::exp(high) * (1.0 + ::fma(x, x, -high)) * ::erfc(x);
@@ -155,21 +171,22 @@ OPGEN_DEVICE T heaviside(T x, T at_zero) {
   return x == T(0) ? at_zero : x > T(0) ? T(1) : isnan(x) ? x : T(0);
 }
 template <typename T>
-OPGEN_DEVICE T lerp(T x, T y, T weight) {
-  return x + weight * (y - x);
+OPGEN_DEVICE T lerp(T x, T y, T weight) {  // from the nearer end
+  return abs(weight) < T(0.5) ? x + weight * (y - x) : y - (y - x) * (T(1) - weight);
 }
-template <typename T>
+// Not of int and bool, which become 64-bit integers.
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T remainder(T x, T y) {  // the sign of the divisor
   const T r = fmod(x, y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
 }
-template <typename T>
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 OPGEN_DEVICE T mod(T x, T y) {
   return remainder(x, y);
 }
-template <typename T>
-OPGEN_DEVICE T floordiv(T x, T y) {
-  return floor(x / y);
+template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
+OPGEN_DEVICE T floordiv(T x, T y) {  // by the exact rest: a quotient may round up to the next whole number
+  return y == T(0) || !isfinite(x) ? x / y : round((x - mod(x, y)) / y);
 }
 OPGEN_DEVICE int64_t mod(int64_t x, int64_t y) {
   if (y == 0) return 0;
@@ -232,7 +249,7 @@ OPGEN_DEVICE T relu(T x) {
 }
 template <typename T>
 OPGEN_DEVICE T silu(T x) {
-  return x * sigmoid(x);
+  return max(x, T(-1000)) * sigmoid(x);  // 0 at -inf
 }
 template <typename T>
 OPGEN_DEVICE T logaddexp(T x, T y) {

@@ -11,7 +11,7 @@ inline namespace OPGEN_ISA {
 template <typename T>
 OPGEN_DEVICE T cotangent_of_pi(T x) {  // pi / tan(pi x), reduced first so that it is exact near the poles
   const T f = x - round(x);
-  return T(pi) / tan(T(pi) * f);
+  return abs(f) == T(0.5) ? T(0) : T(pi) / tan(T(pi) * f);
 }
 
 // Psi: reflection for x < 1/2, recurrence up to x >= 10, then the asymptotic series.
@@ -47,10 +47,10 @@ OPGEN_DEVICE T hurwitz_zeta(T s, T q) {
     sum += pow(q, -s);
     q += T(1);
   }
-  const T power = pow(q, -s);
-  const T y = T(1) / (q * q);
+  const T above = pow(q, T(1) - s), power = above / q;
+  const T y = T(1) / q / q;
   T term = s * power / q;  // rising factorial of s times a power of 1/q
-  sum += power * q / (s - T(1)) + T(0.5) * power;
+  sum += above / (s - T(1)) + T(0.5) * power;
   sum += term * T(1.0 / 12);
   term *= (s + T(1)) * (s + T(2)) * y;
   sum += term * T(-1.0 / 720);
@@ -66,18 +66,33 @@ OPGEN_DEVICE T hurwitz_zeta(T s, T q) {
   return sum + term * T(1.0 / 74724249600.0);
 }
 
+// The n-th derivative of the cotangent whose value is c, for n from 1 to 4.
+template <typename T>
+OPGEN_DEVICE T cotangent_slope(int64_t n, T c) {
+  const T r = T(1) + c * c;
+  if (n == 1) return -r;
+  if (n == 2) return T(2) * c * r;
+  return n == 3 ? T(-2) * r * (T(1) + T(3) * c * c) : T(8) * c * r * (T(2) + T(3) * c * c);
+}
+
+// Near its zeros digamma cancels: single precision is computed in double.
+OPGEN_DEVICE float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+
 // The n-th derivative of digamma.
 template <typename T>
 OPGEN_DEVICE T polygamma(int64_t n, T x) {
+  if constexpr (sizeof(T) < sizeof(double)) return static_cast<T>(polygamma(n, static_cast<double>(x)));
   if (n == 0) return digamma(x);
   const T s = static_cast<T>(n + 1);
-  if (n == 1 && x < T(0.5)) {  // reflection, which is simple for the first derivative only
-    const T f = x - round(x);
-    return f == T(0) ? inf<T>() : square(T(pi) / sin(T(pi) * f)) - hurwitz_zeta(s, T(1) - x);
+  if (x <= T(0) && x == floor(x)) {
+    return n % 2 != 0 ? inf<T>() : x == T(0) ? -copysign(inf<T>(), x) : nan<T>();
   }
-  if (x <= T(0)) return x == floor(x) ? inf<T>() : nan<T>();
-  const T value = exp(lgamma(s)) * hurwitz_zeta(s, x);
-  return n % 2 == 0 ? -value : value;
+  const T sign = n % 2 == 0 ? T(-1) : T(1);
+  if (x < T(0.5) && n <= 4) {  // reflection; for higher derivatives the sum alone
+    const T c = cotangent_of_pi(x) / T(pi);
+    return -sign * polygamma(n, T(1) - x) - pow(T(pi), s) * cotangent_slope(n, c);
+  }
+  return sign * exp(lgamma(s)) * hurwitz_zeta(s, x);
 }
 template <typename T>
 OPGEN_DEVICE T polygamma(T n, T x) {

@@ -45,9 +45,9 @@ def mish_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         sigmoid_input = torch.sigmoid(input)
-        product = difference * (input * torch.sigmoid(-input) + 1) * sigmoid_input
-        total = difference * sigmoid_input + product
-        product_2 = 2 * difference * sigmoid_input * silu_input * tanh_input
+        product = sigmoid_input * difference * (torch.sigmoid(-input) * input + 1)
+        total = sigmoid_input * difference + product
+        product_2 = 2 * sigmoid_input * difference * silu_input * tanh_input
         grad_input = grad_grad_input * grad_output * (total - product_2)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
@@ -64,9 +64,9 @@ def mish_backward_tangent(
     difference = 1 - torch.square(tanh_input)
     silu_input = torch.nn.functional.silu(input)
     sigmoid_input = torch.sigmoid(input)
-    product = difference * (input * torch.sigmoid(-input) + 1) * sigmoid_input
-    product_2 = 2 * difference * sigmoid_input * silu_input * tanh_input
-    difference_2 = difference * sigmoid_input + product - product_2
+    product = sigmoid_input * difference * (torch.sigmoid(-input) * input + 1)
+    product_2 = 2 * sigmoid_input * difference * silu_input * tanh_input
+    difference_2 = sigmoid_input * difference + product - product_2
     product_3 = (difference * silu_input + tanh_input) * tangent_grad_output
     tangent_grad_input = product_3 + grad_output * difference_2 * tangent_input
     tangent_grad_input = tangent_grad_input.to(dtype)

@@ -77,13 +77,14 @@ def mse_loss_second(
     if needs_input_grad[0]:
         difference = input - target
         if reduction != "none":
-            grad_grad_output_body_grad_target_sum = (grad_grad_target * difference).sum()
-            grad_grad_output_body_grad_input_sum = (grad_grad_input * difference).sum()
-            product = -2 * grad_grad_output_body_grad_target_sum
+            grad_grad_output_body_part_sum = (grad_grad_target * difference).sum()
+            grad_grad_output_body_part_1_sum = (grad_grad_input * difference).sum()
             if reduction == "mean":
-                grad_grad_output = (product + 2 * grad_grad_output_body_grad_input_sum) / math.prod(batch)
+                product = 2 * grad_grad_output_body_part_1_sum
+                grad_grad_output = (-2 * grad_grad_output_body_part_sum + product) / math.prod(batch)
             else:
-                grad_grad_output = product + 2 * grad_grad_output_body_grad_input_sum
+                product = -2 * grad_grad_output_body_part_sum
+                grad_grad_output = product + 2 * grad_grad_output_body_part_1_sum
         else:
             grad_grad_output = 2 * grad_grad_input * difference - 2 * grad_grad_target * difference
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)

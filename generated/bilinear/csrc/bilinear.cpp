@@ -22,10 +22,13 @@ Tensor bilinear_forward_0(const Optional& input1, const Optional& input2, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.input("bias", bias, Element::scalar, {opgen::dim(2, "O")});
   call.begin();
-  call.reserve("sum_i_j_part");
+  call.hold();
+  call.allocate("sum_i_j_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
+  call.reserve("sum_i_j");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "O")});
-  call.set("sum_i_j_part", call.contract("...a,bac->...bc", "input1", "weight", Element::scalar));
   call.run(0);
+  call.set("sum_i_j", call.contract("abc,...bc->...a", "weight", "sum_i_j_part", Element::compute));
+  call.run(1);
   return call.result("output", Element::scalar);
 }
 
@@ -37,10 +40,11 @@ Tensor bilinear_forward_1(const Optional& input1, const Optional& input2, const 
   call.input("input2", input2, Element::scalar, {opgen::batch, opgen::dim(1, "J")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.begin();
-  call.reserve("output_part");
-  call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "O")});
-  call.set("output_part", call.contract("...a,bac->...bc", "input1", "weight", Element::scalar));
-  call.run(1);
+  call.hold();
+  call.allocate("output_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
+  call.reserve("output");
+  call.run(2);
+  call.set("output", call.contract("abc,...bc->...a", "weight", "output_part", Element::compute));
   return call.result("output", Element::scalar);
 }
 
@@ -58,26 +62,23 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Optional& gra
   call.input("input2", input2, Element::scalar, {opgen::batch, opgen::dim(1, "J")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.begin();
-  call.reserve("grad_input1_part");
+  call.hold();
+  call.allocate("sum_i_j_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")}, mask[2]);
+  call.reserve("grad_sum_i_j_part");
   call.allocate("grad_input1", Element::scalar, {opgen::batch, opgen::dim(0, "I")}, mask[0]);
-  call.reserve("grad_input2_part");
   call.allocate("grad_input2", Element::scalar, {opgen::batch, opgen::dim(1, "J")}, mask[1]);
-  call.allocate("grad_weight_part", Element::compute, {opgen::dim(2, "O"), opgen::dim(0, "I"), opgen::batch}, mask[2]);
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(2, "O")}, mask[3]);
-  if (mask[0]) {
-    call.set("grad_input1_part", call.contract("...a,abc->...bc", "grad_output", "weight", Element::scalar));
+  if (mask[2]) call.run(3);
+  if (mask[0] || mask[1]) {
+    call.set("grad_sum_i_j_part", call.contract("...a,abc->...bc", "grad_output", "weight", Element::scalar));
   }
-  if (mask[0]) call.run(2);
-  if (mask[1]) {
-    call.set("grad_input2_part", call.contract("...a,abc->...cb", "grad_output", "weight", Element::scalar));
-  }
-  if (mask[1]) call.run(3);
-  if (mask[2]) call.run(4);
+  if (mask[0]) call.run(4);
+  if (mask[1]) call.run(5);
   if (mask[2]) {
-    call.set("grad_weight", call.contract("...a,bc...->bca", "input2", "grad_weight_part", Element::compute));
+    call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "sum_i_j_part", Element::compute));
   }
-  if (mask[3]) call.run(5);
+  if (mask[3]) call.run(6);
   const Tensor grad_input1 = call.result("grad_input1", Element::scalar, 0, "input1");
   const Tensor grad_input2 = call.result("grad_input2", Element::scalar, 0, "input2");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);

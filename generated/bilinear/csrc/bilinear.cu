@@ -4,17 +4,62 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input1, input2, weight, bias, sum_i_j_part, output
+// tensors: input1, input2, weight, bias, sum_i_j_part, sum_i_j, output
 // dims: I, J, O
 
-// a matrix product: left to the BLAS of torch
+// one value per point, nothing shared between points
 template <typename scalar_t>
 struct bilinear_forward_0_sum_i_j_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<opmath_t> sum_i_j_part;
   rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const scalar_t> input2;
+  rt::Divider j_size;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const int64_t i = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    sum_i_j_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+  }
+};
+
+template <typename scalar_t>
+int run_bilinear_forward_0_sum_i_j_part(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 3, 0},  // sum_i_j_part
+      {0, 2, 0},  // input1
+      {1, 2, 0},  // input2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  bilinear_forward_0_sum_i_j_part_step<scalar_t> step;
+  step.sum_i_j_part = args.template tensor<opmath_t>(0);
+  step.input1 = args.template tensor<const scalar_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.j_size = rt::Divider(call.dims[1]);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
+}
+
+extern "C" int bilinear_forward_0_sum_i_j_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_0_sum_i_j_part<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct bilinear_forward_0_sum_i_j_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> sum_i_j_part;
+  rt::Tensor<const opmath_t> sum_i_j_part;
+  rt::Tensor<opmath_t> sum_i_j;
   rt::Divider i_size;
   rt::Divider j_size;
   rt::Divider o_size;
@@ -23,94 +68,84 @@ struct bilinear_forward_0_sum_i_j_part_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      total_fold.add(input1.load(place, i) * weight.load(o, i, j));
+    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t j = rt::split(&inner_rest, j_size);
+      const int64_t i = inner_rest;
+      total_fold.add(weight.load(o, i, j) * sum_i_j_part.load(place, i, j));
     }
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      sum_i_j_part.store(total, place, o, j);
+      sum_i_j.store(total, place, o);
     }
   }
 };
 
 template <typename scalar_t>
-int run_bilinear_forward_0_sum_i_j_part(const OpgenCall& call) {
+int run_bilinear_forward_0_sum_i_j(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // input1
       {2, 3, -1},  // weight
       {4, 3, 0},   // sum_i_j_part
+      {5, 2, 0},   // sum_i_j
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_0_sum_i_j_part_step<scalar_t> step;
-  step.input1 = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.sum_i_j_part = args.template tensor<scalar_t>(2);
+  bilinear_forward_0_sum_i_j_step<scalar_t> step;
+  step.weight = args.template tensor<const scalar_t>(0);
+  step.sum_i_j_part = args.template tensor<const opmath_t>(1);
+  step.sum_i_j = args.template tensor<opmath_t>(2);
   step.i_size = rt::Divider(call.dims[0]);
   step.j_size = rt::Divider(call.dims[1]);
   step.o_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2] * call.dims[1]);
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2]);
 }
 
-extern "C" int bilinear_forward_0_sum_i_j_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_0_sum_i_j_part<scalar_t>(*call));
+extern "C" int bilinear_forward_0_sum_i_j(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_0_sum_i_j<scalar_t>(*call));
 }
 
-// reduces along memory: a row is read and kept in cache by all passes
+// one value per point, nothing shared between points
 template <typename scalar_t>
 struct bilinear_forward_0_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const scalar_t> sum_i_j_part;
   rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t> sum_i_j;
   rt::Tensor<const scalar_t> bias;
-  rt::Divider j_size;
   rt::Divider o_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> sum_i_j_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      sum_i_j_fold.add(input2.load(place, j) * sum_i_j_part.load(place, o, j));
-    }
-    rt::join<Team>(&sum_i_j_fold);
-    const opmath_t sum_i_j = sum_i_j_fold.value;
-    if (Team::rank() == 0) {
-      output.store(sum_i_j + bias.load(o), place, o);
-    }
+    output.store(sum_i_j.load(place, o) + bias.load(o), place, o);
   }
 };
 
 template <typename scalar_t>
 int run_bilinear_forward_0_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 2, 0},   // input2
-      {4, 3, 0},   // sum_i_j_part
-      {5, 2, 0},   // output
+      {6, 2, 0},   // output
+      {5, 2, 0},   // sum_i_j
       {3, 1, -1},  // bias
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   bilinear_forward_0_output_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.sum_i_j_part = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
-  step.bias = args.template tensor<const scalar_t>(3);
-  step.j_size = rt::Divider(call.dims[1]);
+  step.output = args.template tensor<scalar_t>(0);
+  step.sum_i_j = args.template tensor<const opmath_t>(1);
+  step.bias = args.template tensor<const scalar_t>(2);
   step.o_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[2], call.dims[1]);
+  return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
 }
 
 extern "C" int bilinear_forward_0_output(const OpgenCall* call) {
@@ -121,14 +156,59 @@ extern "C" int bilinear_forward_0_output(const OpgenCall* call) {
 // tensors: input1, input2, weight, output_part, output
 // dims: I, J, O
 
-// a matrix product: left to the BLAS of torch
+// one value per point, nothing shared between points
 template <typename scalar_t>
 struct bilinear_forward_1_output_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<opmath_t> output_part;
   rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const scalar_t> input2;
+  rt::Divider j_size;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const int64_t i = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    output_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+  }
+};
+
+template <typename scalar_t>
+int run_bilinear_forward_1_output_part(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {3, 3, 0},  // output_part
+      {0, 2, 0},  // input1
+      {1, 2, 0},  // input2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  bilinear_forward_1_output_part_step<scalar_t> step;
+  step.output_part = args.template tensor<opmath_t>(0);
+  step.input1 = args.template tensor<const scalar_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.j_size = rt::Divider(call.dims[1]);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
+}
+
+extern "C" int bilinear_forward_1_output_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_1_output_part<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct bilinear_forward_1_output_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> output_part;
+  rt::Tensor<const opmath_t> output_part;
+  rt::Tensor<opmath_t> output;
   rt::Divider i_size;
   rt::Divider j_size;
   rt::Divider o_size;
@@ -137,91 +217,42 @@ struct bilinear_forward_1_output_part_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      total_fold.add(input1.load(place, i) * weight.load(o, i, j));
+    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t j = rt::split(&inner_rest, j_size);
+      const int64_t i = inner_rest;
+      total_fold.add(weight.load(o, i, j) * output_part.load(place, i, j));
     }
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      output_part.store(total, place, o, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_forward_1_output_part(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // input1
-      {2, 3, -1},  // weight
-      {3, 3, 0},   // output_part
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_1_output_part_step<scalar_t> step;
-  step.input1 = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.output_part = args.template tensor<scalar_t>(2);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2] * call.dims[1]);
-}
-
-extern "C" int bilinear_forward_1_output_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_1_output_part<scalar_t>(*call));
-}
-
-// reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
-struct bilinear_forward_1_output_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const scalar_t> output_part;
-  rt::Tensor<scalar_t> output;
-  rt::Divider j_size;
-  rt::Divider o_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t o = rt::split(&rest, o_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> output_value_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      output_value_fold.add(input2.load(place, j) * output_part.load(place, o, j));
-    }
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, place, o);
+      output.store(total, place, o);
     }
   }
 };
 
 template <typename scalar_t>
 int run_bilinear_forward_1_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 2, 0},  // input2
-      {3, 3, 0},  // output_part
-      {4, 2, 0},  // output
+      {2, 3, -1},  // weight
+      {3, 3, 0},   // output_part
+      {4, 2, 0},   // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   bilinear_forward_1_output_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.output_part = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.weight = args.template tensor<const scalar_t>(0);
+  step.output_part = args.template tensor<const opmath_t>(1);
+  step.output = args.template tensor<opmath_t>(2);
+  step.i_size = rt::Divider(call.dims[0]);
   step.j_size = rt::Divider(call.dims[1]);
   step.o_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
-  return rt::rows(call, step, rt::batch_count(call) * call.dims[2], call.dims[1]);
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2]);
 }
 
 extern "C" int bilinear_forward_1_output(const OpgenCall* call) {
@@ -229,18 +260,63 @@ extern "C" int bilinear_forward_1_output(const OpgenCall* call) {
 }
 
 // --- backward
-// tensors: grad_output, input1, input2, weight, grad_input1_part, grad_input1, grad_input2_part, grad_input2,
-// grad_weight_part, grad_weight, grad_bias
+// tensors: grad_output, input1, input2, weight, sum_i_j_part, grad_sum_i_j_part, grad_input1, grad_input2, grad_weight,
+// grad_bias
 // dims: I, J, O
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct bilinear_backward_sum_i_j_part_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<opmath_t> sum_i_j_part;
+  rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const scalar_t> input2;
+  rt::Divider j_size;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const int64_t i = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    sum_i_j_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+  }
+};
+
+template <typename scalar_t>
+int run_bilinear_backward_sum_i_j_part(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 3, 0},  // sum_i_j_part
+      {1, 2, 0},  // input1
+      {2, 2, 0},  // input2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  bilinear_backward_sum_i_j_part_step<scalar_t> step;
+  step.sum_i_j_part = args.template tensor<opmath_t>(0);
+  step.input1 = args.template tensor<const scalar_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.j_size = rt::Divider(call.dims[1]);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
+}
+
+extern "C" int bilinear_backward_sum_i_j_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_sum_i_j_part<scalar_t>(*call));
+}
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_grad_input1_part_step {
+struct bilinear_backward_grad_sum_i_j_part_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_input1_part;
+  rt::Tensor<scalar_t> grad_sum_i_j_part;
   rt::Divider o_size;
   rt::Divider j_size;
   rt::Divider i_size;
@@ -259,24 +335,24 @@ struct bilinear_backward_grad_input1_part_step {
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_input1_part.store(total, place, i, j);
+      grad_sum_i_j_part.store(total, place, i, j);
     }
   }
 };
 
 template <typename scalar_t>
-int run_bilinear_backward_grad_input1_part(const OpgenCall& call) {
+int run_bilinear_backward_grad_sum_i_j_part(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // grad_output
       {3, 3, -1},  // weight
-      {4, 3, 0},   // grad_input1_part
+      {5, 3, 0},   // grad_sum_i_j_part
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_input1_part_step<scalar_t> step;
+  bilinear_backward_grad_sum_i_j_part_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_input1_part = args.template tensor<scalar_t>(2);
+  step.grad_sum_i_j_part = args.template tensor<scalar_t>(2);
   step.o_size = rt::Divider(call.dims[2]);
   step.j_size = rt::Divider(call.dims[1]);
   step.i_size = rt::Divider(call.dims[0]);
@@ -284,8 +360,8 @@ int run_bilinear_backward_grad_input1_part(const OpgenCall& call) {
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
 }
 
-extern "C" int bilinear_backward_grad_input1_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input1_part<scalar_t>(*call));
+extern "C" int bilinear_backward_grad_sum_i_j_part(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_sum_i_j_part<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -293,8 +369,8 @@ template <typename scalar_t>
 struct bilinear_backward_grad_input1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const scalar_t> grad_sum_i_j_part;
   rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const scalar_t> grad_input1_part;
   rt::Tensor<scalar_t> grad_input1;
   rt::Divider j_size;
   rt::Divider i_size;
@@ -307,7 +383,7 @@ struct bilinear_backward_grad_input1_step {
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input1_value_fold;
     for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      grad_input1_value_fold.add(input2.load(place, j) * grad_input1_part.load(place, i, j));
+      grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input2.load(place, j));
     }
     rt::join<Team>(&grad_input1_value_fold);
     const opmath_t grad_input1_value = grad_input1_value_fold.value;
@@ -320,15 +396,15 @@ struct bilinear_backward_grad_input1_step {
 template <typename scalar_t>
 int run_bilinear_backward_grad_input1(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
+      {5, 3, 0},  // grad_sum_i_j_part
       {2, 2, 0},  // input2
-      {4, 3, 0},  // grad_input1_part
-      {5, 2, 0},  // grad_input1
+      {6, 2, 0},  // grad_input1
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   bilinear_backward_grad_input1_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.grad_input1_part = args.template tensor<const scalar_t>(1);
+  step.grad_sum_i_j_part = args.template tensor<const scalar_t>(0);
+  step.input2 = args.template tensor<const scalar_t>(1);
   step.grad_input1 = args.template tensor<scalar_t>(2);
   step.j_size = rt::Divider(call.dims[1]);
   step.i_size = rt::Divider(call.dims[0]);
@@ -340,68 +416,13 @@ extern "C" int bilinear_backward_grad_input1(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input1<scalar_t>(*call));
 }
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct bilinear_backward_grad_input2_part_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_input2_part;
-  rt::Divider o_size;
-  rt::Divider i_size;
-  rt::Divider j_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
-    const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_input2_part.store(total, place, j, i);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_grad_input2_part(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {3, 3, -1},  // weight
-      {6, 3, 0},   // grad_input2_part
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_input2_part_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_input2_part = args.template tensor<scalar_t>(2);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1] * call.dims[0]);
-}
-
-extern "C" int bilinear_backward_grad_input2_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input2_part<scalar_t>(*call));
-}
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct bilinear_backward_grad_input2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const scalar_t> grad_sum_i_j_part;
   rt::Tensor<const scalar_t> input1;
-  rt::Tensor<const scalar_t> grad_input2_part;
   rt::Tensor<scalar_t> grad_input2;
   rt::Divider i_size;
   rt::Divider j_size;
@@ -414,7 +435,7 @@ struct bilinear_backward_grad_input2_step {
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input2_value_fold;
     for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_input2_value_fold.add(input1.load(place, i) * grad_input2_part.load(place, j, i));
+      grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input1.load(place, i));
     }
     rt::join<Team>(&grad_input2_value_fold);
     const opmath_t grad_input2_value = grad_input2_value_fold.value;
@@ -427,15 +448,15 @@ struct bilinear_backward_grad_input2_step {
 template <typename scalar_t>
 int run_bilinear_backward_grad_input2(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
+      {5, 3, 0},  // grad_sum_i_j_part
       {1, 2, 0},  // input1
-      {6, 3, 0},  // grad_input2_part
       {7, 2, 0},  // grad_input2
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   bilinear_backward_grad_input2_step<scalar_t> step;
-  step.input1 = args.template tensor<const scalar_t>(0);
-  step.grad_input2_part = args.template tensor<const scalar_t>(1);
+  step.grad_sum_i_j_part = args.template tensor<const scalar_t>(0);
+  step.input1 = args.template tensor<const scalar_t>(1);
   step.grad_input2 = args.template tensor<scalar_t>(2);
   step.i_size = rt::Divider(call.dims[0]);
   step.j_size = rt::Divider(call.dims[1]);
@@ -447,58 +468,13 @@ extern "C" int bilinear_backward_grad_input2(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input2<scalar_t>(*call));
 }
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct bilinear_backward_grad_weight_part_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> grad_weight_part;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input1;
-  rt::Divider batch_size;
-  rt::Batch batch;
-  rt::Divider i_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t i = rt::split(&rest, i_size);
-    const int64_t o = rest;
-    grad_weight_part.store(grad_output.load_or_zero(place, o) * input1.load(place, i), o, i, place);
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_grad_weight_part(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {8, 3, 2},  // grad_weight_part
-      {0, 2, 0},  // grad_output
-      {1, 2, 0},  // input1
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_weight_part_step<scalar_t> step;
-  step.grad_weight_part = args.template tensor<opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.input1 = args.template tensor<const scalar_t>(2);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  step.i_size = rt::Divider(call.dims[0]);
-  return rt::map(call, step, rt::batch_count(call) * call.dims[2] * call.dims[0]);
-}
-
-extern "C" int bilinear_backward_grad_weight_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_weight_part<scalar_t>(*call));
-}
-
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
 struct bilinear_backward_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input2;
-  rt::Tensor<const opmath_t> grad_weight_part;
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t> sum_i_j_part;
   rt::Tensor<opmath_t> grad_weight;
   rt::Batch batch;
   rt::Divider j_size;
@@ -513,7 +489,7 @@ struct bilinear_backward_grad_weight_step {
     rt::Sum<opmath_t> total_fold;
     for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
       const rt::Place place = batch.place(inner);
-      total_fold.add(input2.load(place, j) * grad_weight_part.load(o, i, place));
+      total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i, j));
     }
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
@@ -527,15 +503,15 @@ template <typename scalar_t>
 int run_bilinear_backward_grad_weight(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 2, 0},   // input2
-      {8, 3, 2},   // grad_weight_part
-      {9, 3, -1},  // grad_weight
+      {0, 2, 0},   // grad_output
+      {4, 3, 0},   // sum_i_j_part
+      {8, 3, -1},  // grad_weight
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   bilinear_backward_grad_weight_step<scalar_t> step;
-  step.input2 = args.template tensor<const scalar_t>(0);
-  step.grad_weight_part = args.template tensor<const opmath_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.sum_i_j_part = args.template tensor<const opmath_t>(1);
   step.grad_weight = args.template tensor<opmath_t>(2);
   step.batch = args.batch();
   step.j_size = rt::Divider(call.dims[1]);
@@ -575,8 +551,8 @@ struct bilinear_backward_grad_bias_step {
 template <typename scalar_t>
 int run_bilinear_backward_grad_bias(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {0, 2, 0},    // grad_output
-      {10, 1, -1},  // grad_bias
+      {0, 2, 0},   // grad_output
+      {9, 1, -1},  // grad_bias
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -597,15 +573,17 @@ extern "C" int64_t bilinear_backward_grad_bias_workspace(const OpgenCall* call) 
 
 extern "C" const OpgenCudaStep bilinear_cuda_steps[] = {
     // 0
-    {bilinear_forward_0_output, nullptr, 0},
+    {bilinear_forward_0_sum_i_j_part, nullptr, 0},
     // 1
-    {bilinear_forward_1_output, nullptr, 0},
+    {bilinear_forward_0_output, nullptr, 0},
     // 2
-    {bilinear_backward_grad_input1, nullptr, 0},
+    {bilinear_forward_1_output_part, nullptr, 0},
     // 3
-    {bilinear_backward_grad_input2, nullptr, 0},
+    {bilinear_backward_sum_i_j_part, nullptr, 0},
     // 4
-    {bilinear_backward_grad_weight_part, nullptr, 0},
+    {bilinear_backward_grad_input1, nullptr, 0},
     // 5
+    {bilinear_backward_grad_input2, nullptr, 0},
+    // 6
     {bilinear_backward_grad_bias, bilinear_backward_grad_bias_workspace, 0},
 };

@@ -5,64 +5,91 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[2];
+int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
+  const int64_t I = call.dims[0];
   const int64_t J = call.dims[1];
+  const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> sum_i_j_part(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> bias(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input2, &sum_i_j_part, nullptr, &output);
-  outer.dim(O, {0, sum_i_j_part.stride(1), bias.stride(0), output.stride(1)});
-  rt::Loops<4> over_j;
-  over_j.dim(J, {input2.stride(1), sum_i_j_part.stride(2), 0, 0});
-  rt::parallel(host, outer.count, over_j.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> sum_i_j_fold;
-      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input2_at(input2, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> sum_i_j_part_at(sum_i_j_part, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = input2_at[i] * sum_i_j_part_at[i];
-          sum_i_j_fold.add(lane, value);
-        });
-      });
-      const opmath_t sum_i_j = sum_i_j_fold.value();
-      rt::store(output, row.at[3], sum_i_j + rt::load(bias, row.at[2]));
+  rt::Loops<3> outer;
+  outer.batch(call, &input1, &input2, &sum_i_j_part);
+  outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
+  outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t O = call.dims[2];
+  const rt::Tensor<opmath_t> sum_i_j(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> bias(call, 3, 1);
+  const rt::Tensor<opmath_t> output(call, 6, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &sum_i_j, nullptr, &output);
+  outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> bias_at(bias, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_i_j_at[i] + bias_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_1_output_part(const OpgenCall& call, OpgenHost& host) {
+  const int64_t I = call.dims[0];
   const int64_t J = call.dims[1];
+  const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output_part(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input2, &output_part, &output);
-  outer.dim(O, {0, output_part.stride(1), output.stride(1)});
-  rt::Loops<3> over_j;
-  over_j.dim(J, {input2.stride(1), output_part.stride(2), 0});
-  rt::parallel(host, outer.count, over_j.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_value_fold;
-      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input2_at(input2, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> output_part_at(output_part, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = input2_at[i] * output_part_at[i];
-          output_value_fold.add(lane, value);
-        });
-      });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[2], output_value);
+  outer.batch(call, &input1, &input2, &output_part);
+  outer.dim(I, {input1.stride(1), 0, output_part.stride(1)});
+  outer.dim(J, {0, input2.stride(1), output_part.stride(2)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> output_part_out(output_part, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { output_part_out.set(i, input1_at[i] * input2_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
+  const int64_t I = call.dims[0];
+  const int64_t J = call.dims[1];
+  const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> input2(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> sum_i_j_part(call, 4, 3, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &input1, &input2, &sum_i_j_part);
+  outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
+  outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
     });
   });
   return rt::status(host);
@@ -73,22 +100,22 @@ template <typename opmath_t>
 int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
   const int64_t I = call.dims[0];
   const int64_t J = call.dims[1];
+  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 5, 3, 0);
   const rt::Tensor<opmath_t> input2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_input1_part(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_input1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_input1(call, 6, 2, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input2, &grad_input1_part, &grad_input1);
-  outer.dim(I, {0, grad_input1_part.stride(1), grad_input1.stride(1)});
+  outer.batch(call, &grad_sum_i_j_part, &input2, &grad_input1);
+  outer.dim(I, {grad_sum_i_j_part.stride(1), 0, grad_input1.stride(1)});
   rt::Loops<3> over_j;
-  over_j.dim(J, {input2.stride(1), grad_input1_part.stride(2), 0});
+  over_j.dim(J, {grad_sum_i_j_part.stride(2), input2.stride(1), 0});
   rt::parallel(host, outer.count, over_j.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_input1_value_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input2_at(input2, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_input1_part_at(grad_input1_part, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = input2_at[i] * grad_input1_part_at[i];
+          const auto value = grad_sum_i_j_part_at[i] * input2_at[i];
           grad_input1_value_fold.add(lane, value);
         });
       });
@@ -104,22 +131,22 @@ template <typename opmath_t>
 int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const int64_t J = call.dims[1];
   const int64_t I = call.dims[0];
+  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 5, 3, 0);
   const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input2_part(call, 6, 3, 0);
   const rt::Tensor<opmath_t> grad_input2(call, 7, 2, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input1, &grad_input2_part, &grad_input2);
-  outer.dim(J, {0, grad_input2_part.stride(1), grad_input2.stride(1)});
+  outer.batch(call, &grad_sum_i_j_part, &input1, &grad_input2);
+  outer.dim(J, {grad_sum_i_j_part.stride(2), 0, grad_input2.stride(1)});
   rt::Loops<3> over_i;
-  over_i.dim(I, {input1.stride(1), grad_input2_part.stride(2), 0});
+  over_i.dim(I, {grad_sum_i_j_part.stride(1), input1.stride(1), 0});
   rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_input2_value_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_input2_part_at(grad_input2_part, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> input1_at(input1, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = input1_at[i] * grad_input2_part_at[i];
+          const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
           grad_input2_value_fold.add(lane, value);
         });
       });
@@ -130,35 +157,12 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_grad_weight_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[2];
-  const int64_t I = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight_part(call, 8, 3, 2);
-  rt::Loops<3> outer;
-  outer.dim(O, {grad_output.stride(1), 0, grad_weight_part.stride(0)});
-  outer.dim(I, {0, input1.stride(1), grad_weight_part.stride(1)});
-  outer.batch(call, &grad_output, &input1, &grad_weight_part);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input1_at(input1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_part_out(grad_weight_part, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_weight_part_out.set(i, grad_output_at[i] * input1_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const int64_t O = call.dims[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 9, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -180,10 +184,11 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(bilinear) = {
-    OPGEN_STEP(forward_0_output),           // 0
-    OPGEN_STEP(forward_1_output),           // 1
-    OPGEN_STEP(backward_grad_input1),       // 2
-    OPGEN_STEP(backward_grad_input2),       // 3
-    OPGEN_STEP(backward_grad_weight_part),  // 4
-    OPGEN_STEP(backward_grad_bias),         // 5
+    OPGEN_STEP(forward_0_sum_i_j_part),  // 0
+    OPGEN_STEP(forward_0_output),        // 1
+    OPGEN_STEP(forward_1_output_part),   // 2
+    OPGEN_STEP(backward_sum_i_j_part),   // 3
+    OPGEN_STEP(backward_grad_input1),    // 4
+    OPGEN_STEP(backward_grad_input2),    // 5
+    OPGEN_STEP(backward_grad_bias),      // 6
 };

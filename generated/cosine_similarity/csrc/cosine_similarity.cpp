@@ -21,6 +21,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Optio
   call.input("x1", x1, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("x2", x2, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
+  call.hold();
   call.number(eps);
   call.allocate("norm_d_squares", Element::compute, {opgen::batch});
   call.allocate("norm_d", Element::compute, {opgen::batch});
@@ -48,6 +49,7 @@ std::tuple<Tensor, Tensor> cosine_similarity_backward(const Optional& grad_outpu
   call.input("norm_d_2", norm_d_2, Element::compute, {opgen::batch});
   call.input("sum_d", sum_d, Element::compute, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(eps);
   call.allocate("grad_n2", Element::compute, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_n1", Element::compute, {opgen::batch}, mask[0] || mask[1]);

@@ -248,11 +248,12 @@ struct cosine_similarity_backward_grad_x2_step {
     const opmath_t grad_n2_value = grad_n2.load(place);
     const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
     const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
-    grad_x1.store(grad_sum_d * x2_value + (norm_d_value == 0 ? opmath_t(0) : part_3 / norm_d_value), place, d);
-    const opmath_t part_4 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-    const opmath_t part_5 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_4) * x2_value;
-    const opmath_t part_6 = norm_d_2_value == 0 ? opmath_t(0) : part_5 / norm_d_2_value;
-    grad_x2.store(grad_sum_d * x1_value + part_6, place, d);
+    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : part_3 / norm_d_value;
+    grad_x1.store(grad_sum_d * x2_value + part_4, place, d);
+    const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
+    const opmath_t part_6 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5) * x2_value;
+    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : part_6 / norm_d_2_value;
+    grad_x2.store(grad_sum_d * x1_value + part_7, place, d);
   }
 };
 

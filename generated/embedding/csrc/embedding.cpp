@@ -18,6 +18,7 @@ Tensor embedding_forward(const Optional& input, const Optional& weight) {
   call.input("input", input, Element::int64, {opgen::batch});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
   call.begin();
+  call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "D")});
   call.run(0);
   return call.result("output", Element::scalar);
@@ -30,6 +31,7 @@ Tensor embedding_backward(const Optional& grad_output, const Optional& input, co
   call.input("input", input, Element::int64, {opgen::batch});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
   call.begin();
+  call.hold();
   call.allocate("grad_weight", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[1]);
   if (mask[1]) call.run(1);
   return call.result("grad_weight", Element::scalar);

@@ -17,6 +17,7 @@ Tensor gradient_reversal_forward(const Optional& x, double scale) {
   opgen::Call call("gradient_reversal", OPGEN_CHOOSE_STEPS(gradient_reversal), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(scale);
   call.allocate("y", Element::scalar, {opgen::batch});
   call.run(0);
@@ -29,6 +30,7 @@ Tensor gradient_reversal_backward(const Optional& grad_y, const Optional& x, dou
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(scale);
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);

@@ -20,6 +20,7 @@ Tensor linear_forward_0(const Optional& input, const Optional& weight, const Opt
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.input("bias", bias, Element::scalar, {opgen::dim(1, "N")});
   call.begin();
+  call.hold();
   call.reserve("output");
   call.set("output", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   return call.result("output", Element::scalar);
@@ -31,6 +32,7 @@ Tensor linear_forward_1(const Optional& input, const Optional& weight, const Opt
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.begin();
+  call.hold();
   call.reserve("output");
   call.set("output", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   return call.result("output", Element::scalar);
@@ -48,6 +50,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Optional& grad_output, 
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.begin();
+  call.hold();
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);

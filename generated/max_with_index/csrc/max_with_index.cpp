@@ -18,6 +18,7 @@ std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Optional& input)
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
+  call.hold();
   call.allocate("value", Element::scalar, {opgen::batch});
   call.allocate("index", Element::int64, {opgen::batch});
   call.allocate("ties_value", Element::int64, {opgen::batch});
@@ -37,6 +38,7 @@ Tensor max_with_index_backward(const Optional& grad_value, const Optional& input
   call.input("value", value, Element::compute, {opgen::batch});
   call.input("ties_value", ties_value, Element::int64, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
   if (mask[0]) call.run(1);
   return call.result("grad_input", Element::scalar, 0, "input");

@@ -17,6 +17,7 @@ Tensor mish_forward(const Optional& input) {
   opgen::Call call("mish", OPGEN_CHOOSE_STEPS(mish), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(0);
   return call.result("output", Element::scalar);
@@ -27,6 +28,7 @@ Tensor mish_backward(const Optional& grad_output, const Optional& input, const s
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);
   return call.result("grad_input", Element::scalar, 0, "input");

@@ -19,6 +19,7 @@ Tensor mse_loss_forward_0(const Optional& input, const Optional& target, const s
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("output", Element::scalar, {});
   call.run(0);
   return call.result("output", Element::scalar);
@@ -30,6 +31,7 @@ Tensor mse_loss_forward_1(const Optional& input, const Optional& target, const s
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("output", Element::scalar, {});
   call.run(1);
   return call.result("output", Element::scalar);
@@ -41,6 +43,7 @@ Tensor mse_loss_forward_2(const Optional& input, const Optional& target, const s
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2);
   return call.result("output", Element::scalar);
@@ -61,6 +64,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Optional& grad_output, cons
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(3);
@@ -78,6 +82,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Optional& grad_output, cons
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(4);
@@ -95,6 +100,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Optional& grad_output, cons
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(5);

@@ -17,6 +17,7 @@ Tensor mul_constant_forward(const Optional& tensor, double constant) {
   opgen::Call call("mul_constant", OPGEN_CHOOSE_STEPS(mul_constant), 0);
   call.input("tensor", tensor, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(constant);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(0);
@@ -29,6 +30,7 @@ Tensor mul_constant_backward(const Optional& grad_output, const Optional& tensor
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("tensor", tensor, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(constant);
   call.allocate("grad_tensor", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);

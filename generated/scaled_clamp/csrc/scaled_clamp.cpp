@@ -17,6 +17,7 @@ Tensor scaled_clamp_forward(const Optional& x, double scale, double low, double 
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(scale);
   call.number(low);
   call.number(high);
@@ -31,6 +32,7 @@ Tensor scaled_clamp_backward(const Optional& grad_y, const Optional& x, double s
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(scale);
   call.number(low);
   call.number(high);

@@ -17,6 +17,7 @@ Tensor sign_ste_forward(const Optional& x) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
   call.run(0);
   return call.result("y", Element::scalar);
@@ -27,6 +28,7 @@ Tensor sign_ste_backward(const Optional& grad_y, const Optional& x, const std::v
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);
   return call.result("grad_x", Element::scalar, 0, "x");

@@ -17,6 +17,7 @@ Tensor spike_forward(const Optional& membrane, double threshold) {
   opgen::Call call("spike", OPGEN_CHOOSE_STEPS(spike), 0);
   call.input("membrane", membrane, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(threshold);
   call.allocate("spikes", Element::scalar, {opgen::batch});
   call.run(0);
@@ -29,6 +30,7 @@ Tensor spike_backward(const Optional& grad_spikes, const Optional& membrane, dou
   call.cotangent("grad_spikes", grad_spikes, Element::scalar, {opgen::batch});
   call.input("membrane", membrane, Element::scalar, {opgen::batch});
   call.begin();
+  call.hold();
   call.number(threshold);
   call.allocate("grad_membrane", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);

@@ -1,0 +1,40 @@
+"""clang-format on every C++ and CUDA file, with a list of generated files that are known to be laid out in another way.
+
+The list can only shrink: a file that is off and not in it fails, and so does a listed one that is off no longer.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = Path(__file__).with_name("unformatted.txt")
+ENDINGS = (".cpp", ".cu", ".cuh", ".h")
+
+
+def is_off(path: Path) -> bool:
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", str(path)], capture_output=True, check=False)
+    return done.returncode != 0
+
+
+def main() -> int:
+    found = [p for folder in ("generated", "templates") for p in sorted((ROOT / folder).rglob("*"))]
+    files = [p for p in found if p.suffix in ENDINGS]
+    with ThreadPoolExecutor() as pool:
+        off = {str(p.relative_to(ROOT)) for p, bad in zip(files, pool.map(is_off, files), strict=True) if bad}
+    if "--update" in sys.argv:
+        LIST.write_text("".join(f"{name}\n" for name in sorted(off)))
+    known = set(LIST.read_text().split())
+    for name in sorted(off - known):
+        print(f"not laid out as clang-format would: {name}")
+    for name in sorted(known - off):
+        print(f"laid out well by now, to be taken off {LIST.name}: {name}")
+    print(f"{len(files)} files, {len(off)} of them known to be laid out in another way")
+    return 1 if off != known else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

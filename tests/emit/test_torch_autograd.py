@@ -107,7 +107,7 @@ def _local(f: TorchFunction, p: Program, name: str) -> str:
 def test_every_mask_gives_the_same_gradients(path: Path, stage: str) -> None:
     operator, variants = derived(path)
     if any(getattr(d, stage) is None for d in variants):
-        pytest.skip("not derived")
+        pytest.skip("not applicable: nothing is derived")
     f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=True)
     run = function(f)
     for d in variants if f.mask else ():
@@ -166,7 +166,7 @@ def _with(f: TorchFunction, params: Arguments, v: Variant) -> Callable[[Argument
 def test_low_precision_rounds_once(path: Path, stage: str, dtype: torch.dtype) -> None:
     operator, variants = derived(path)
     if any(getattr(d, stage) is None for d in variants):
-        pytest.skip("not derived")
+        pytest.skip("not applicable: nothing is derived")
     f = torch_function("f", [(d.variant, getattr(d, stage)) for d in variants], operator, masked=stage == "gradient")
     for d in variants:
         params = params_for(operator, d.variant)

@@ -6,6 +6,7 @@ What the op computes comes from a `Definition`; `registration` says how the op a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,7 @@ class Definition:
     tags: tuple[torch.Tag, ...] = ()
 
 
-class Op:
+class Op(ABC):
     """One dispatcher op and its `.batched` form: kernels, fake kernels, batching rules and the way into autograd."""
 
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
@@ -254,14 +255,17 @@ class Op:
     def refuse(self, how: str) -> None:
         raise RuntimeError(f"{self.definition.name} cannot be differentiated {how}")
 
+    @abstractmethod
     def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
-        raise NotImplementedError
+        """Keep what the methods below read."""
 
+    @abstractmethod
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
-        raise NotImplementedError
+        """The gradients of all arguments, None for those without one."""
 
+    @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
-        raise NotImplementedError
+        """The tangents of the results."""
 
 
 def free_name(name: str) -> str:

@@ -39,6 +39,8 @@ class ScalarFunction:
     internal: bool = False  # made by rewrites and derivatives, no name of the spec language
     domain: tuple[float, float] = (-3.0, 3.0)  # where inputs are sampled
     avoid: tuple[float, ...] = ()  # kinks and poles inside the domain, kept away from by finite differences
+    tame: bool = False  # value and derivatives are finite wherever the arguments are: no condition needs to guard it
+    vanishes: bool = False  # tends to 0 in a tail faster than any power grows
     doc: str = ""
 
 
@@ -306,8 +308,15 @@ _CHOICES = (
     _row("detach", "x", None, "x, a constant for every derivative", result="same"),
 )
 
+_TAME = (
+    *("add", "sub", "mul", "neg", "where", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs", "sign"),
+    *("sin", "cos", "tanh", "sigmoid", "logsigmoid", "softplus", "silu", "relu", "erf", "erfc", "atan", "asinh"),
+    *("floor", "ceil", "round", "trunc", "min", "max", "clamp", "square", "detach", "logaddexp"),
+)
+_VANISHING = ("exp", "exp2", "sigmoid", "erfc", "softplus")
+
 FUNCTIONS: dict[str, ScalarFunction] = {
-    row.name: row
+    row.name: replace(row, tame=row.name in _TAME, vanishes=row.name in _VANISHING)
     for rows in (_ARITHMETIC, _POWERS, _TRIGONOMETRY, _ACTIVATIONS, _SPECIAL, _ROUNDING, _CHOICES)
     for row in rows
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
+from opgen.ir.functions import row as function
 from opgen.ir.lower_complex import reduced
 from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
@@ -32,13 +33,6 @@ from opgen.ir.scalar import (
     where,
 )
 from opgen.lang.nodes import Binder, Dots, Reduction
-
-# Functions whose value and derivatives are finite wherever their arguments are: no condition needs to guard them.
-_TAME = (
-    *("add", "sub", "mul", "neg", "where", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs", "sign"),
-    *("sin", "cos", "tanh", "sigmoid", "logsigmoid", "softplus", "silu", "relu", "erf", "erfc", "atan", "asinh"),
-    *("floor", "ceil", "round", "trunc", "min", "max", "clamp", "square", "detach", "logaddexp"),
-)
 
 
 def reduction(f: Frame, e: Reduction) -> Typed:
@@ -270,7 +264,7 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
 def risky(body: Scalar) -> bool:
     """Whether evaluating or differentiating a body where it is not wanted could fail or give nan."""
     for node in walk(body):
-        if isinstance(node, Apply) and node.fn not in _TAME:
+        if isinstance(node, Apply) and not function(node.fn).tame:
             return True
         if isinstance(node, Read) and not all(isinstance(p, Index | Batch) for p in node.at):
             return True

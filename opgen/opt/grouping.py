@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from opgen.ir.functions import row
 from opgen.ir.program import Program
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import Apply, Lit, Read, Scalar, reads, transform
-
-_VANISHING = ("exp", "exp2", "sigmoid", "erfc", "softplus")  # tend to 0 faster than any power grows
 
 
 def group_factors(p: Program, keep: Collection[str] = ()) -> Program:
@@ -33,10 +32,14 @@ def _grouped(e: Scalar) -> Scalar:
         return e
     front = tuple(a for a in e.args if isinstance(a, Lit))
     others = tuple(a for a in e.args if not isinstance(a, Lit))
-    vanishing = tuple(a for a in others if isinstance(a, Apply) and a.fn in _VANISHING)
+    vanishing = tuple(a for a in others if _vanishes(a))
     of: dict[Read, None] = dict.fromkeys(r for a in vanishing for r in reads(a))
     near = tuple(a for a in others if a not in vanishing and any(r in of for r in reads(a)))
     if not near and len(vanishing) < 2:
         return e
     rest = tuple(a for a in others if a not in vanishing and a not in near)
     return replace(e, args=(*front, *vanishing, *near, *rest))
+
+
+def _vanishes(e: Scalar) -> bool:
+    return isinstance(e, Apply) and row(e.fn).vanishes

@@ -125,4 +125,8 @@ def test_everything_derived(path: Path, tmp_path: Path) -> None:
 
 
 def test_kinds_of_arguments_are_sampled() -> None:
-    assert {type(sample((1,), k, random.Random(0)).data[0]) for k in Kind} == {float, int, bool}
+    assert {type(sample((1,), k, random.Random(0)).data[0]) for k in Kind if k is not Kind.COMPLEX} == {
+        float,
+        int,
+        bool,
+    }

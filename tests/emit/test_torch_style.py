@@ -1,4 +1,4 @@
-"""Printed torch code needs no formatter and no linter has anything to say about it."""
+"""Printed torch code, once fitted to the width, needs no formatter and no linter has anything to say about it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from opgen.emit.python_layout import fitted
 from opgen.emit.torch_code import TorchFunction, torch_function
 from opgen.emit.torch_scope import RUNTIME
 from tests.emit.test_torch_specs import SPECS, STAGES, derived
@@ -35,7 +36,7 @@ def test_ruff_agrees(tmp_path: Path) -> None:
     imports = "".join(f"    {h},\n" for h in helpers)
     head = f"import math\n\nimport torch\n\nfrom .functions import (\n{imports})\n\n\nclass Functions:\n"
     file = tmp_path / "functions.py"
-    file.write_text(head + "\n".join(map(_function, found)), encoding="utf-8")
+    file.write_text(fitted(head + "\n".join(map(_function, found))), encoding="utf-8")
     for command in (["check"], ["format", "--check", "--diff"]):
         options = ["--isolated", "--no-cache", "--line-length", "120"]
         done = subprocess.run([ruff, *command, *options, str(file)], capture_output=True, text=True, check=False)

@@ -17,14 +17,14 @@ from torch import Tensor
 Operation = Callable[..., Tensor]
 
 KERNEL_SUM = """
-op: kernel_sum
+op: gaussian_rows
 inputs: {x: {shape: [M, D]}, y: {shape: [N, D]}, b: {shape: [N, E]}}
 params: {g: {type: float, default: 1.0}}
 forward: |
   a[i, e] = sum[j](exp(-sum[d]((x[i, d] - y[j, d])**2)/(2*g**2))*b[j, e])
 """
 ATTENTION = """
-op: causal_attention
+op: causal_rows
 inputs: {q: {shape: [..., N, D]}, k: {shape: [..., N, D]}, v: {shape: [..., N, E]}}
 forward: |
   o[..., i, e] = sum[j](softmax[j](where(j <= i, sum[d](q[..., i, d]*k[..., j, d])/sqrt(D), -inf))*v[..., j, e])

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from math import inf
-
-from tests.random_programs.positions import access, int_param
+from tests.random_programs import discrete, reductions
+from tests.random_programs.forms import LIMIT, call, literal, tamed
+from tests.random_programs.positions import access
 from tests.random_programs.scope import (
-    AND,
     ATOM,
-    COMPARE,
-    NOT,
-    OR,
     PLUS,
     POWER,
     TIMES,
     UNARY,
     Expr,
-    Index,
     Scope,
     Size,
     World,
-    number,
 )
 
-LIMIT = 6.0  # on absolute values
-LETTERS = "ijklmnpqrs"
 SMOOTH = ("sin", "cos", "tanh", "sigmoid", "atan", "erf", "asinh", "softplus", "silu", "logsigmoid", "sinc", "erfc")
 KINKED = ("relu", "abs", "sign", "floor", "ceil", "round", "trunc", "frac")
 NARROW = ("exp", "expm1", "exp2", "sinh", "cosh", "square", "erfcx")  # of arguments in [-1.5, 1.5]
@@ -33,23 +25,6 @@ POSITIVE = (
 )  # fmt: skip
 UNIT = ("asin", "acos", "atanh", "erfinv", "tan")
 PAIRS = ("hypot", "logaddexp", "atan2", "copysign", "fmod", "remainder", "xlogy", "heaviside", "lerp")
-WITHOUT_EMPTY = ("mean", "var")  # nan where nothing is reduced
-UNBOUNDED = ("max", "min", "logsumexp")  # infinite there
-
-
-def call(name: str, *args: Expr, low: float = -LIMIT, high: float = LIMIT) -> Expr:
-    return Expr(f"{name}({', '.join(a.text for a in args)})", ATOM, low, high)
-
-
-def literal(value: float) -> Expr:
-    return Expr(number(value), ATOM if value >= 0 else UNARY, value, value)
-
-
-def tamed(w: World, e: Expr, limit: float = LIMIT) -> Expr:
-    if e.width <= limit:
-        return e
-    name = w.choose.pick(("tanh", "sin", "atan"))
-    return call(name, e, low=-1.6, high=1.6)
 
 
 def floats(w: World, scope: Scope, depth: int) -> Expr:
@@ -59,9 +34,9 @@ def floats(w: World, scope: Scope, depth: int) -> Expr:
         return leaf(w, scope)
     make = c.weighted(
         (
-            (5, leaf_of), (10, _sum), (9, _product), (9, _unary), (8, reduced), (5, _where), (4, _quotient),
-            (5, index_operator), (4, _extreme), (4, _number), (3, _power), (2, _pair), (2, _local), (2, _transparent),
-            (2, _guarded),
+            (5, leaf_of), (10, _sum), (9, _product), (9, _unary), (8, reductions.reduced), (5, _where), (4, _quotient),
+            (5, reductions.index_operator), (4, _extreme), (4, _number), (3, _power), (2, _pair), (2, _local),
+            (2, _transparent), (2, _guarded),
         )
     )  # fmt: skip
     return tamed(w, make(w, scope, depth))
@@ -206,7 +181,7 @@ def _extreme(w: World, scope: Scope, depth: int) -> Expr:
 
 def _where(w: World, scope: Scope, depth: int) -> Expr:
     w.mark("where")
-    condition = conditions(w, scope, depth - 1)
+    condition = discrete.conditions(w, scope, depth - 1)
     a, b = floats(w, scope, depth - 1), floats(w, scope, depth - 2)
     return Expr(
         f"where({condition.text}, {a.text}, {b.text})", ATOM, min(a.low, b.low), max(a.high, b.high)
@@ -252,11 +227,11 @@ def _number(w: World, scope: Scope, depth: int) -> Expr:
     c = w.choose
     if c.chance(50):
         w.mark("condition as a number")
-        test = conditions(w, scope, depth - 1)
+        test = discrete.conditions(w, scope, depth - 1)
         a = floats(w, scope, depth - 2)
         return Expr(f"{a.at(TIMES)}*{test.at(ATOM)}", TIMES, -a.width, a.width)
     w.mark("integer as a number")
-    whole = integers(w, scope, depth - 1)
+    whole = discrete.integers(w, scope, depth - 1)
     return Expr(f"0.5*{whole.at(UNARY)}", TIMES, -whole.width / 2, whole.width / 2)
 
 
@@ -291,234 +266,3 @@ def _transparent(w: World, scope: Scope, depth: int) -> Expr:
         return Expr(f"cast({inner.text}, {c.pick(tensors).name})", ATOM, inner.low, inner.high)
     w.mark("detach")
     return Expr(f"detach({inner.text})", ATOM, inner.low, inner.high)
-
-
-# --- reductions ------------------------------------------------------------------------------------------------------
-
-
-def new_indices(w: World, scope: Scope, count: int, taken: tuple[str, ...] = ()) -> list[Index]:
-    """Distinct indices; one may hide an index that is bound outside."""
-    c = w.choose
-    outside = [i.name for i in scope.indices]
-    free = [x for x in LETTERS if x not in outside and x not in taken]
-    made: list[Index] = []
-    for _ in range(count):
-        names = free
-        if outside and c.chance(12):
-            w.mark("hidden index")
-            names = [n for n in outside if n not in [m.name for m in made]] or free
-        name = next(n for n in names if n not in [m.name for m in made])
-        made.append(Index(name, any_size(w)))
-    return made
-
-
-def any_size(w: World) -> Size:
-    c = w.choose
-    if c.chance(80) and w.sizes:
-        return c.pick(w.sizes)
-    value = c.pick((2, 3, 1))
-    return Size(str(value), value)
-
-
-def written(w: World, i: Index, statable: bool = True) -> str:
-    """An index where it is bound, with its extent where that is needed or wanted."""
-    if i.must_be_stated or (statable and w.choose.chance(15)):
-        w.mark("stated extent")
-        return f"{i.name} < {i.size.text}"
-    return i.name
-
-
-def reduced(w: World, scope: Scope, depth: int) -> Expr:
-    """A reduction over new indices, the batch dims, or both."""
-    c = w.choose
-    name = c.pick(("sum", "mean", "max", "min", "prod", "logsumexp", "norm", "var"))
-    over_batch = not scope.batch or c.chance(12)
-    count = c.weighted(((8, 1), (3, 2))) if not over_batch else c.weighted(((5, 0), (3, 1)))
-    bound = new_indices(w, scope, count)
-    inside = Scope(scope.indices, False).inside(bound, True) if over_batch else scope.inside(bound, False)
-    body = floats(w, inside, depth - 1)
-    if name in ("prod", "var"):
-        body = tamed(w, body, 2)
-    heads = [written(w, i) for i in bound] + (["..."] if over_batch else [])
-    if over_batch:
-        w.mark("reduced batch")
-    w.mark(f"reduction {name}")
-    text = f"{name}[{', '.join(heads)}]({body.text})"
-    points = 1
-    for i in bound:
-        points *= i.size.value
-    points *= 6 if over_batch else 1
-    empty = points == 0 or over_batch
-    if empty and name in WITHOUT_EMPTY:
-        w.mark("mean or var of nothing")
-        return Expr(f"where(isfinite({text}), {text}, 0.5)", ATOM, -body.width, body.width**2 + body.width)
-    if empty and name in UNBOUNDED:
-        w.mark("max, min or logsumexp of nothing")
-        return Expr(f"clamp({text}, -3, 3)", ATOM, -3, 3)
-    if points == 0:
-        w.mark("empty reduction")
-    wide = {"sum": body.width * points, "prod": max(1, body.width) ** min(points, 8), "norm": body.width * points,
-            "var": body.width**2, "logsumexp": body.width + 3}.get(name, body.width)  # fmt: skip
-    return Expr(text, ATOM, -wide, wide)
-
-
-def index_operator(w: World, scope: Scope, depth: int) -> Expr:
-    """softmax and the scans, along an index that is bound outside."""
-    c = w.choose
-    if not scope.indices:
-        return reduced(w, scope, depth)
-    name = c.pick(("softmax", "cumsum", "log_softmax", "cumprod", "logcumsumexp"))
-    along = [c.pick(scope.indices)]
-    if name.endswith("softmax") and len(scope.indices) > 1 and c.chance(35):
-        along.append(c.pick([i for i in scope.indices if i is not along[0]]))
-        w.mark("joint softmax")
-    body = floats(w, scope, depth - 1)
-    if name == "cumprod":
-        body = tamed(w, body, 1.6)
-    w.mark(f"operator {name}")
-    points = 1
-    for i in along:
-        points *= max(i.size.value, 1)
-    wide = {"softmax": 1.0, "cumsum": body.width * points, "cumprod": max(1, body.width) ** points,
-            "log_softmax": 2 * body.width + 2, "logcumsumexp": body.width + 2}[name]  # fmt: skip
-    return Expr(f"{name}[{', '.join(i.name for i in along)}]({body.text})", ATOM, -wide, wide)
-
-
-# --- conditions and integers -----------------------------------------------------------------------------------------
-
-
-def conditions(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    make = c.weighted(((6, _compared), (4, _of_indices), (3, _bools), (2, _joined), (2, _quantified), (1, _tested)))
-    return make(w, scope, depth)
-
-
-def _compared(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    a = floats(w, scope, depth - 1)
-    op = c.pick((">", "<", ">=", "<="))
-    if c.chance(20):
-        w.mark("chained comparison")
-        return Expr(f"-0.6 {op[0]} {a.at(PLUS)} {op[0]} 0.7", COMPARE) if op[0] == "<" else Expr(
-            f"0.7 > {a.at(PLUS)} > -0.6", COMPARE
-        )  # fmt: skip
-    b = floats(w, scope, 0)
-    return Expr(f"{a.at(PLUS)} {op} {b.at(PLUS)} + 0.11", COMPARE)
-
-
-def _of_indices(w: World, scope: Scope, depth: int) -> Expr:
-    if not scope.indices:
-        return _compared(w, scope, depth)
-    c = w.choose
-    w.mark("condition over indices")
-    i = c.pick(scope.indices)
-    other = c.pick([x.name for x in scope.indices if x is not i] or ["1"])
-    forms = ("{0} <= {1}", "{0} == 0", "{0} % 2 == 1", "{0} < {2} - 1", "{0} != {1}")
-    return Expr(c.pick(forms).format(i.name, other, i.size.text), COMPARE)
-
-
-def _bools(w: World, scope: Scope, depth: int) -> Expr:
-    fits = [t for t in w.tensors if t.kind == "bool" and (scope.batch or not t.batched)]
-    if not fits:
-        return _of_indices(w, scope, depth)
-    w.mark("bool tensor")
-    found = access(w, scope, w.choose.pick(fits))
-    assert found is not None
-    return found if not found.text.startswith("pad") else Expr(f"{found.text} == 1", COMPARE)
-
-
-def _joined(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    a = conditions(w, scope, depth - 1) if depth > 0 else _of_indices(w, scope, depth)
-    if c.chance(30):
-        w.mark("not")
-        return Expr(f"not {a.at(COMPARE)}", NOT)
-    b = _of_indices(w, scope, depth)
-    w.mark("and, or")
-    return Expr(f"{a.at(NOT)} and {b.at(NOT)}", AND) if c.chance(50) else Expr(f"{a.at(AND)} or {b.at(AND)}", OR)
-
-
-def _quantified(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    name = c.pick(("any", "all"))
-    w.mark(f"reduction {name}")
-    bound = new_indices(w, scope, 1)
-    body = conditions(w, scope.inside(bound, False), 1)
-    return Expr(f"{name}[{written(w, bound[0])}]({body.text})", ATOM)
-
-
-def _tested(w: World, scope: Scope, depth: int) -> Expr:
-    w.mark("isnan, isfinite")
-    name = w.choose.pick(("isfinite", "isnan"))
-    return Expr(f"{name}({floats(w, scope, depth - 1).text})", ATOM)
-
-
-def integers(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    make = c.weighted(((5, _int_leaf), (3, _int_arithmetic), (2, _counted), (2, _arg), (1, _bits), (2, _rounded)))
-    return make(w, scope, depth)
-
-
-def _int_leaf(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    fits = [t for t in w.tensors if t.kind == "int" and (scope.batch or not t.batched)]
-    if fits and c.chance(60):
-        found = access(w, scope, c.pick(fits))
-        assert found is not None
-        return found
-    if scope.indices and c.chance(60):
-        i = c.pick(scope.indices)
-        return Expr(i.name, ATOM, 0, max(i.size.value - 1, 0))
-    if c.chance(30):
-        w.mark("int param")
-        return Expr(int_param(w), ATOM, 0, 2)
-    return literal(c.pick((1, 2, 0)))
-
-
-def _int_arithmetic(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    w.mark("integer arithmetic")
-    a = _int_leaf(w, scope, depth)
-    if c.chance(50):
-        return Expr(f"{a.at(UNARY)}{c.pick(('//2', ' % 3', '//(-2)'))}", TIMES, -a.width - 1, a.width + 3)
-    b = _int_leaf(w, scope, depth)
-    wide = (1 + a.width) * (1 + b.width)
-    op = c.pick(("+", "-", "*"))
-    if op == "*":
-        return Expr(f"{a.at(UNARY)}*{b.at(UNARY)}", TIMES, -wide, wide)
-    return Expr(f"{a.at(PLUS)} {op} {b.at(TIMES)}", PLUS, -wide, wide)
-
-
-def _counted(w: World, scope: Scope, depth: int) -> Expr:
-    w.mark("reduction count")
-    bound = new_indices(w, scope, 1)
-    body = conditions(w, scope.inside(bound, False), 1)
-    return Expr(f"count[{written(w, bound[0])}]({body.text})", ATOM, 0, bound[0].size.value)
-
-
-def _arg(w: World, scope: Scope, depth: int) -> Expr:
-    c = w.choose
-    bound = new_indices(w, scope, 1)
-    name = c.pick(("argmax", "argmin", "argsort"))
-    if name == "argsort" and scope.indices:
-        w.mark("argsort")
-        i = c.pick(scope.indices)
-        return Expr(f"argsort[{i.name}]({floats(w, scope, 1).text})", ATOM, 0, max(i.size.value - 1, 0))
-    if name == "argsort" or bound[0].size.value == 0:
-        return _int_leaf(w, scope, depth)
-    w.mark(f"reduction {name}")
-    body = floats(w, scope.inside(bound, False), 1)
-    return Expr(f"{name}[{written(w, bound[0])}]({body.text})", ATOM, 0, bound[0].size.value - 1)
-
-
-def _bits(w: World, scope: Scope, depth: int) -> Expr:
-    w.mark("bit functions")
-    a, b = _int_leaf(w, scope, depth), _int_leaf(w, scope, depth)
-    return call(w.choose.pick(("bitand", "bitor", "bitxor")), a, b, low=-8, high=8)
-
-
-def _rounded(w: World, scope: Scope, depth: int) -> Expr:
-    w.mark("int of a float")
-    e = floats(w, scope, 1)
-    inner = w.choose.pick(("int({0})", "int(floor({0}))", "int(round({0}))")).format(e.text)
-    return Expr(inner, ATOM, -min(e.width, inf) - 1, e.width + 1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.random_programs.expressions import LETTERS, any_size, conditions, floats, integers, tamed, written
+from tests.random_programs.discrete import conditions, integers
+from tests.random_programs.expressions import floats
+from tests.random_programs.forms import LETTERS, any_size, tamed, written
 from tests.random_programs.positions import times
 from tests.random_programs.scope import BATCH, PLUS, TIMES, UNARY, Expr, Index, Scope, Size, Tensor, World
 

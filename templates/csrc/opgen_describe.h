@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "opgen_abi.h"
+
 // The integer functions that sizes are computed with.
 namespace rt {
 inline int64_t mod(int64_t x, int64_t y) {
@@ -59,6 +61,26 @@ inline std::string shown(const int64_t* sizes, size_t count) {
 }
 inline std::string shown(const Tensor& tensor) { return shown(tensor.sizes().data(), tensor.sizes().size()); }
 
+inline int64_t dtype_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::Double:
+      return OPGEN_FLOAT64;
+    case ScalarType::Half:
+      return OPGEN_FLOAT16;
+    case ScalarType::BFloat16:
+      return OPGEN_BFLOAT16;
+    case ScalarType::Long:
+      return OPGEN_INT64;
+    case ScalarType::Bool:
+      return OPGEN_BOOL;
+    default:
+      return OPGEN_FLOAT32;
+  }
+}
+inline bool floating(ScalarType type) {
+  return type == ScalarType::Float || type == ScalarType::Double || type == ScalarType::Half ||
+         type == ScalarType::BFloat16;
+}
 inline ScalarType compute_type(ScalarType type) {
   return type == ScalarType::Half || type == ScalarType::BFloat16 ? ScalarType::Float : type;
 }

@@ -212,26 +212,6 @@ class __attribute__((visibility("hidden"))) Call {
     bool used = true;
   };
 
-  static int64_t dtype_of(ScalarType type) {
-    switch (type) {
-      case ScalarType::Double:
-        return OPGEN_FLOAT64;
-      case ScalarType::Half:
-        return OPGEN_FLOAT16;
-      case ScalarType::BFloat16:
-        return OPGEN_BFLOAT16;
-      case ScalarType::Long:
-        return OPGEN_INT64;
-      case ScalarType::Bool:
-        return OPGEN_BOOL;
-      default:
-        return OPGEN_FLOAT32;
-    }
-  }
-  static bool floating(ScalarType type) {
-    return type == ScalarType::Float || type == ScalarType::Double || type == ScalarType::Half ||
-           type == ScalarType::BFloat16;
-  }
   static const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
 
   ScalarType type_of(Element element) const {

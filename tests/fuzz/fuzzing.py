@@ -55,8 +55,7 @@ def outcome(data: bytes, folder: Path) -> str:
 
 def _check(d: Diagnostic, data: bytes) -> None:
     assert "Traceback" not in d.message, d
-    rendered = render(d)
-    assert d.message.split("\n")[0] in rendered
+    assert f"[{d.code}]" in render(d)
     if d.span is None:
         assert d.code in WITHOUT_PLACE, d
         return

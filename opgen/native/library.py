@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.paths import MANIFEST
+from opgen.write.writer import replace_file
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
@@ -78,10 +78,14 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     built = cached(out, op, tools)
     target = out / op / tools.library
     stamp = _stamp(target)
-    if not _same(built, target):
-        stamp.unlink(missing_ok=True)
-        _install(built, target)
-    stamp.write_text(generation(out, op))
+    with _locked(built.parent / "lock"):
+        for half in target.parent.glob(f".{target.stem}.*.tmp"):  # of a process that was killed
+            half.unlink()
+        if not _same(built, target):
+            target.unlink(missing_ok=True)  # first, so that at no time a library lies beside another's stamp
+            stamp.unlink(missing_ok=True)
+            replace_file(target, built.read_bytes())
+        replace_file(stamp, generation(out, op).encode())
     return target
 
 
@@ -176,16 +180,6 @@ def _run(command: list[str]) -> None:
 
 def _same(a: Path, b: Path) -> bool:
     return b.exists() and a.stat().st_size == b.stat().st_size and a.read_bytes() == b.read_bytes()
-
-
-def _install(built: Path, target: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".native-", suffix=".so")
-    os.close(handle)
-    try:
-        shutil.copy(built, name)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

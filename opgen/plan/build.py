@@ -246,7 +246,7 @@ def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
     lets, value, at = scatter_values(around, s.body, s.at)
     base_lets, base, _ = scatter_values(around, s.base, ())
     free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
-    reason = "accumulates into the places that its positions name, in a fixed order"
+    reason = "accumulates into the places that its positions name"
     return ScatterStep(
         s.target, s.target, s.axes, base_lets, base, s.loops, at, s.op, lets, value, free, s.padded, (), reason
     )

@@ -26,7 +26,7 @@ RUNTIME = (
     "amax",
     "amin",
     "as_rows",
-    "columns",
+    "biased_variance",
     "combine_along",
     "combine_at",
     "combine_one_along",
@@ -37,10 +37,10 @@ RUNTIME = (
     "pick",
     "prod",
     "take",
+    "take_columns",
     "upcast",
     "upcast_all",
-    "variance",
-    "window",
+    "windows",
 )
 RESERVED = frozenset(
     (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")

@@ -205,7 +205,7 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
         return call("take", rows, index, (*index.loops, *others))
     table = joined(permuted(table, (*others, *picked)), len(computed), front=False)
     if not any(loop in others for loop in index.loops) and BATCH not in index.loops:
-        return call("take_columns", table, index, (*others, *index.loops))
+        return call("columns", table, index, (*others, *index.loops))
     result = tuple(loop for loop in space if loop in others or loop in index.loops)
     rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
     rows = _on_a_line(scope, aligned(_on_a_line(scope, rows), (*result, picked[0])))

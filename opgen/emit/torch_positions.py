@@ -161,7 +161,7 @@ class _View:
             count = self._number(axis_named(name, self.space).extent)
             runs.append(f"({count}, {self._number(step)})")
         options = [f"fill={fill}"] if fill else []
-        return f"windows({', '.join((self.code, str(self.dim), self._number(self.line.start), *runs, *options))})"
+        return f"window({', '.join((self.code, str(self.dim), self._number(self.line.start), *runs, *options))})"
 
     def _number(self, e: Scalar) -> str:
         return self.scope.number(e).text

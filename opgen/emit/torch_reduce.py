@@ -37,7 +37,7 @@ _REDUCED: dict[str, Callable[[Text, str], str]] = {
     "min": _function("amin"),
     "logsumexp": _function("logsumexp"),
     "norm": lambda t, dims: f"torch.linalg.vector_norm({t.text}{', dim=' if dims else ''}{dims})",
-    "var": _function("biased_variance"),
+    "var": _function("variance"),
     "any": _method("any"),
     "all": _method("all"),
     "count": _method("sum"),

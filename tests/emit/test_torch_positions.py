@@ -96,10 +96,10 @@ def test_out_of_range_is_an_error(form: str) -> None:
 
 TEXTS = {
     "shift": "y = x[..., 1:]",
-    "narrow": "y = windows(x, -1, 0, (count, 1))",
+    "narrow": "y = window(x, -1, 0, (count, 1))",
     "reverse": "y = x.flip(-1)",
-    "pool": "x_view = windows(x, -1, -1, (B, 1), (count, 1), fill=-math.inf)\n    y = amax(x_view, -1)",
-    "stencil": "y = windows(x, -1, -1, (A, 1), fill=0) + windows(x, -1, 1, (A, 1), fill=0) - 2 * x",
+    "pool": "x_view = window(x, -1, -1, (B, 1), (count, 1), fill=-math.inf)\n    y = amax(x_view, -1)",
+    "stencil": "y = window(x, -1, -1, (A, 1), fill=0) + window(x, -1, 1, (A, 1), fill=0) - 2 * x",
     "cumsum": "y = m.cumsum(-2)",
     "argsort": "y = ids.argsort(dim=-1, stable=True)",
 }

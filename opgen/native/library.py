@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from opgen.diagnostics.model import Span
+from opgen.native.blame import blamed
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
@@ -29,7 +31,9 @@ CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
 
 class CompileError(RuntimeError):
-    """The compiler refused generated code: our bug. The message has its output."""
+    """The compiler refused generated code. The message has the command and its output; `place` is where in the spec."""
+
+    place: Span | None = None
 
 
 def cache_folder(out: Path) -> Path:
@@ -138,7 +142,11 @@ def cached(out: Path, op: str, tools: Tools) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / "lock"):
             if not library.exists():
-                _build(op, sources, tools, library)
+                try:
+                    _build(op, sources, tools, library)
+                except CompileError as e:
+                    e.place = blamed(out, op, str(e))
+                    raise
     return library
 
 

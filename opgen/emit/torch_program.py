@@ -119,7 +119,8 @@ def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
     value = _value(scope, s)
     if isinstance(s, Compute) and convolution(s, scope.known) is not None:
-        return _store(scope, s, value, name)
+        _store(scope, s, value, name)
+        return
     if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
         s, value = tree, _value(scope, tree)
     while len(value.text.text) + len(name) + 3 > WIDTH:

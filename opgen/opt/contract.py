@@ -89,13 +89,13 @@ def _step(b: _Contracting, s: Statement, free: bool) -> None:
     if convolution(s, b.known) is not None:
         b.statements.append(s)
         return
-    convolved = [t for t in _terms(s.body) if convolution(replace(s, body=t), b.known) is not None]
+    convolved = [e for e in _terms(s.body) if convolution(replace(s, body=e), b.known) is not None]
     if convolved and s.op == "sum":
-        parts = [b.emit(f"{s.target}_part", s.axes, t, "sum", s.over) for t in convolved]
-        rest = [t for t in _terms(s.body) if t not in convolved]
-        if rest:
-            parts.append(b.emit(f"{s.target}_rest", s.axes, total(rest), "sum", s.over))
-        b.statements.append(replace(s, body=total(parts), op=None, over=()))
+        sums: list[Scalar] = [b.emit(f"{s.target}_part", s.axes, e, "sum", s.over) for e in convolved]
+        left = [e for e in _terms(s.body) if e not in convolved]
+        if left:
+            sums.append(b.emit(f"{s.target}_rest", s.axes, total(left), "sum", s.over))
+        b.statements.append(replace(s, body=total(sums), op=None, over=()))
         return
     terms = [_term(t, s) for t in _terms(s.body)]
     plain = len(terms) == 1 and terms[0].outer == ONE and not terms[0].missing and s.op == "sum"

@@ -19,6 +19,7 @@ from opgen.ir.lower_pad import in_bounds
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
 from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Dim, Lit, Read, Scalar, both, call, rebuild, walk, where
+from opgen.opt.convolution import convolutions
 
 # Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
 _SAFE: dict[str, tuple[int, Scalar]] = {
@@ -61,10 +62,10 @@ _SAFE: dict[str, tuple[int, Scalar]] = {
 def lazy(p: Program) -> Program:
     """Every `where` made safe; what is read out of range by a padded access is a number."""
     fresh, out = Names(p), list[Statement]()
-    dims, counts = derived_sizes(p), sizes_of(p)
+    dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
     for s in p.statements:
-        if isinstance(s, Recurrence):  # a program of its own, when it is printed
+        if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
             out.append(s)
             continue
         guarded = _guarded(s) if isinstance(s, Scatter) else s

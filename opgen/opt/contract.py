@@ -15,6 +15,7 @@ from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.structure import Builder, Names, count, loops_of
 from opgen.ir.program import Compute, Loop, Program, Statement, names
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
+from opgen.opt.convolution import Known, convolution
 from opgen.opt.order import Factor, Note, Sizes, pairwise
 
 
@@ -23,7 +24,7 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 
     `sizes` are what dims are taken to be where they decide an order; `note` is told of every order and its reason.
     """
-    builder = _Contracting(Names(names(p)), sizes, note)
+    builder = _Contracting(Names(names(p)), sizes, note, Known.of(p))
     for s in p.statements:
         _step(builder, s, s.target not in keep)
     return replace(p, statements=tuple(builder.statements))
@@ -32,9 +33,9 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 class _Contracting(Builder):
     """Statements under construction, and what orders are chosen by."""
 
-    def __init__(self, taken: Names, sizes: Sizes, note: Note) -> None:
+    def __init__(self, taken: Names, sizes: Sizes, note: Note, known: Known) -> None:
         super().__init__(taken)
-        self.sizes, self.note = sizes, note
+        self.sizes, self.note, self.known = sizes, note, known
 
 
 def is_contraction(s: Statement) -> bool:
@@ -84,6 +85,17 @@ class _Term:
 def _step(b: _Contracting, s: Statement, free: bool) -> None:
     if not isinstance(s, Compute) or s.op not in ("sum", "mean"):
         b.statements.append(s)
+        return
+    if convolution(s, b.known) is not None:
+        b.statements.append(s)
+        return
+    convolved = [e for e in _terms(s.body) if convolution(replace(s, body=e), b.known) is not None]
+    if convolved and s.op == "sum":
+        sums: list[Scalar] = [b.emit(f"{s.target}_part", s.axes, e, "sum", s.over) for e in convolved]
+        left = [e for e in _terms(s.body) if e not in convolved]
+        if left:
+            sums.append(b.emit(f"{s.target}_rest", s.axes, total(left), "sum", s.over))
+        b.statements.append(replace(s, body=total(sums), op=None, over=()))
         return
     terms = [_term(t, s) for t in _terms(s.body)]
     plain = len(terms) == 1 and terms[0].outer == ONE and not terms[0].missing and s.op == "sum"

@@ -89,14 +89,6 @@ def _step(b: _Contracting, s: Statement, free: bool) -> None:
     if convolution(s, b.known) is not None:
         b.statements.append(s)
         return
-    convolved = [e for e in _terms(s.body) if convolution(replace(s, body=e), b.known) is not None]
-    if convolved and s.op == "sum":
-        sums: list[Scalar] = [b.emit(f"{s.target}_part", s.axes, e, "sum", s.over) for e in convolved]
-        left = [e for e in _terms(s.body) if e not in convolved]
-        if left:
-            sums.append(b.emit(f"{s.target}_rest", s.axes, total(left), "sum", s.over))
-        b.statements.append(replace(s, body=total(sums), op=None, over=()))
-        return
     terms = [_term(t, s) for t in _terms(s.body)]
     plain = len(terms) == 1 and terms[0].outer == ONE and not terms[0].missing and s.op == "sum"
     if not any(t.is_contraction for t in terms):

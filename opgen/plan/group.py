@@ -55,7 +55,7 @@ class Group:
 
 @dataclass(slots=True)
 class Single:
-    """A step of its own: a contraction, a scatter or a recurrence."""
+    """A step of its own: a contraction, a convolution, a scatter or a recurrence."""
 
     statement: Statement
     reads: tuple[Read, ...]
@@ -89,9 +89,7 @@ class Grouping:
                 if member is not None:
                     item.members.append(member)
                     return
-        bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
-        identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
-        self.items.append(Group(s.axes, [Member(s, identity, reads, bound)]))
+        self.items.append(lone(s, reads))
 
     def flow(self, u: Use, memory: tuple[Read, ...], names: Names) -> None:
         """Put a use of pairs into the latest stream that it fits, else into a new one."""
@@ -106,6 +104,13 @@ class Grouping:
 
     def alone(self, s: Statement, reads: tuple[Read, ...]) -> None:
         self.items.append(Single(s, reads))
+
+
+def lone(s: Compute, reads: tuple[Read, ...]) -> Group:
+    """A nest of one statement."""
+    bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
+    identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
+    return Group(s.axes, [Member(s, identity, reads, bound)])
 
 
 def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:

@@ -23,10 +23,14 @@ def convolution_lines(op: str, step: Convolve, element: str, number: Callable[[S
     for size, tie in zip(form.sizes, form.ties, strict=True):
         entries = ", ".join(map(number, (size, tie.stride, tie.dilation, tie.start)))
         lines.append(f"convolution.along({entries});")
+        if tie.reverse:
+            lines.append("convolution.reversed();")
     if form.width is not None:
         lines.append(f"convolution.grouped({number(form.width)});")
     if form.swapped:
         lines.append("convolution.channels_first();")
+    if step.bias:
+        lines.append(f'convolution.plus(call.whole("{step.bias}", {element}));')
     arguments = [letter for p, letter in _LETTERS.items() if p is not form.part]
     lines += [
         f'const Tensor {letter} = call.whole("{form.reads[p].tensor}", {element});'

@@ -29,8 +29,10 @@ def convolved(scope: Scope, s: Compute) -> Value | None:
     if found is None:
         return None
     name, parts = _CALLS[found.part]
-    swap = {Part.WEIGHT: ".transpose(0, 1)"} if found.swapped else {}
-    arguments = [_whole(scope, found.reads[part].tensor) + swap.get(part, "") for part in parts]
+    reverse = ", ".join(str(k) for k, tie in enumerate(found.ties, 2) if tie.reverse)
+    turned = f".flip({reverse})" if reverse else ""
+    weight = f"{'.transpose(0, 1)' if found.swapped else ''}{turned}"
+    arguments = [_whole(scope, found.reads[part].tensor) + (weight if part is Part.WEIGHT else "") for part in parts]
     arguments += _axes(scope, found)
     if found.width is not None:
         if found.part is not Part.OUTPUT:
@@ -42,7 +44,8 @@ def convolved(scope: Scope, s: Compute) -> Value | None:
         loops = (s.axes[1], s.axes[0], *s.axes[2:])
     loops = batch_leading(loops)
     batch = frozenset(t.name for t in scope.carriers()) if BATCH in loops else frozenset()
-    return permuted(Value(Text(f"{name}({', '.join(arguments)})", ATOM), loops, batch), batch_leading(s.axes))
+    made = f"{name}({', '.join(arguments)}){turned if found.part is Part.WEIGHT else ''}"
+    return permuted(Value(Text(made, ATOM), loops, batch), batch_leading(s.axes))
 
 
 def _whole(scope: Scope, name: str) -> str:

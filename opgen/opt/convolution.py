@@ -19,7 +19,7 @@ from itertools import permutations
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis, Compute, Kind, Program, Shape, Statement, definitions
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, positive_params, sizes_of
-from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Position, Read, Scalar
+from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Position, Read, Scalar, mul, neg, sub
 from opgen.opt.taps import divides, group, guarded, is_number, line, quotient, remainder, solved, undivided
 
 _MAX_RANK = 3
@@ -35,11 +35,12 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """`l = p*stride + k*dilation + start` along one spatial axis."""
+    """`l = p*stride + k*dilation + start` along one spatial axis; `reverse`: with the last tap of the weight first."""
 
     stride: Scalar
     dilation: Scalar
     start: Scalar
+    reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,13 @@ def convolution(s: Compute, known: Known) -> Convolution | None:
             return None
     if not any(_is_moved(r) for r in (a, b)):
         return None
-    for data, weight, output in permutations(tensors):
-        roles = {Part.DATA: data, Part.WEIGHT: weight, Part.OUTPUT: output}
-        for swapped in (False, True):
-            found = _Match(s, known, tuple(conditions), roles, swapped).convolution()
-            if found is not None:
-                return found
-    return None
+    ways = (
+        _Match(s, known, tuple(conditions), dict(zip(Part, order, strict=True)), swapped).convolution()
+        for order in permutations(tensors)
+        for swapped in (False, True)
+    )
+    found = [way for way in ways if way is not None]
+    return min(found, key=lambda way: any(t.reverse for t in way.ties), default=None)
 
 
 def convolutions(p: Program) -> frozenset[str]:
@@ -150,7 +151,7 @@ class _Match:
         if batch != y[: -rank - 1] or outputs != output or not all(isinstance(q, Batch | Index) for q in batch):
             return None
         channels = self.channels(channel, within, output)
-        ties = tuple(self.tie(*axis) for axis in zip(x[-rank:], w[-rank:], y[-rank:], strict=True))
+        ties = tuple(self.tie(k - rank) for k in range(rank))
         if channels is None or None in ties:
             return None
         spatial = [q for q in (*x[-rank:], *w[-rank:], *y[-rank:]) if isinstance(q, Index)]
@@ -237,8 +238,9 @@ class _Match:
 
     # --- positions ---------------------------------------------------------------------------------------------------
 
-    def tie(self, x: Position, w: Position, y: Position) -> Tie | None:
+    def tie(self, axis: int) -> Tie | None:
         """How the positions along one spatial axis hang together; one of them is no loop."""
+        x, w, y = (self.roles[part].at[axis] for part in Part)
         match x, w, y:
             case (Batch(), _, _) | (_, Batch(), _) | (_, _, Batch()):
                 return None
@@ -254,9 +256,17 @@ class _Match:
                 found = None if turned is None else (turned[1], turned[0], turned[2])
             case _:
                 return None
-        if found is None or not all(is_positive(e, self.known) for e in found[:2]):
+        if found is None or not is_positive(found[0], self.known):
             return None
-        return Tie(*found)
+        stride, dilation, start = found
+        if is_positive(dilation, self.known):
+            return Tie(stride, dilation, start)
+        back = neg(dilation)
+        if not is_positive(back, self.known):
+            return None
+        taps = self.extent(w) if isinstance(w, Index) else self.known.shapes[self.roles[Part.WEIGHT].tensor][axis]
+        assert not isinstance(taps, Batch)
+        return Tie(stride, back, sub(start, mul(back, sub(taps, ONE))), reverse=True)
 
     # --- conditions --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ In go positions and conditions of a statement, out come their coefficients, or n
 from __future__ import annotations
 
 from opgen.ir.polynomial import Polynomial, polynomial
-from opgen.ir.scalar import ONE, ZERO, Apply, Index, Read, Scalar, walk
+from opgen.ir.scalar import ONE, ZERO, Apply, Index, Lit, Read, Scalar, neg, walk
 
 
 def guarded(e: Scalar, conditions: list[Scalar]) -> Scalar:
@@ -75,10 +75,11 @@ def line(position: Scalar, first: Index, second: Index) -> tuple[Scalar, Scalar,
 def solved(position: Scalar, data: Index, other: Index) -> tuple[Scalar, Scalar, Scalar] | None:
     """`(divisor, factor, start)` where a position is `(data - other*factor - start)/divisor`."""
     found = line(position, data, other)
-    if found is None or found[0] != ONE:
+    if found is None or found[0] not in (ONE, Lit(-1)):
         return None
-    factor, start = (-polynomial(e) for e in found[1:3])
-    return found[3], factor.scalar(), start.scalar()
+    away = found[0] != ONE
+    factor, start = (polynomial(e) if away else -polynomial(e) for e in found[1:3])
+    return neg(found[3]) if away else found[3], factor.scalar(), start.scalar()
 
 
 def divides(condition: Scalar, numerator: Polynomial, divisor: Scalar) -> bool:

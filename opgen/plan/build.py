@@ -33,7 +33,7 @@ from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import Names, axis_names, expand, positions
 from opgen.plan.flow import Flow
-from opgen.plan.group import Group, Grouping, Item, Single, lone, reads_of_item, targets
+from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
 from opgen.plan.keep import kept_maps, scalars
 from opgen.plan.model import (
     Buffer,
@@ -92,7 +92,7 @@ class _Planner:
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         results = {o.value for o in outputs}
-        statements, biases = fuse(statements, products, results | found.reads, self.arguments)
+        statements, biases = fuse(statements, products, convolved, results | found.reads, self.arguments)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)
@@ -264,13 +264,21 @@ class _Planner:
             return _scatter(s, around)
         if isinstance(s, Recurrence):
             return sequence(s, around)
-        form = given.convolutions.get(s.target)
+        form, bias = given.convolutions.get(s.target), given.biases.get(s.target)
         if form is not None:
-            plain = nest(lone(s, item.reads), around)
-            return Convolve(s.target, plain, form, (), "a convolution: left to torch")
+            return _convolve(s, item.reads, form, bias, around)
         step = contract(s, "a matrix product: left to the BLAS of torch")
-        bias = given.biases.get(s.target)
         return step if bias is None else replace(step, bias=operand(bias))
+
+
+def _convolve(
+    s: Compute, reads: tuple[Read, ...], form: Convolution, bias: Read | None, around: Surroundings
+) -> Convolve:
+    if bias is None:
+        plain, added = lone(s, reads), ""
+    else:
+        plain, added = biased(s, reads, bias, around.names.fresh(f"{s.target}_sum")), bias.tensor
+    return Convolve(s.target, nest(plain, around), form, added, (), "a convolution: left to torch")
 
 
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:

@@ -7,12 +7,12 @@ Statements join a nest when they run over the same outer points and read what ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.ir.program import Axis, Compute, Loop, Statement
 from opgen.ir.program import targets as defined
-from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
-from opgen.plan.expand import Names
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, add
+from opgen.plan.expand import Names, positions
 from opgen.plan.flow import Flow, fits, join
 from opgen.plan.model import extent
 from opgen.plan.streams import Use
@@ -111,6 +111,16 @@ def lone(s: Compute, reads: tuple[Read, ...]) -> Group:
     bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
     identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
     return Group(s.axes, [Member(s, identity, reads, bound)])
+
+
+def biased(s: Compute, reads: tuple[Read, ...], bias: Read, name: str) -> Group:
+    """A nest of one statement, and a sum: `name` is what the statement is called in it."""
+    g = lone(replace(s, target=name), reads)
+    (own,) = g.members
+    summed = Read(name, positions(s.axes))
+    whole = Compute(s.target, s.axes, add(summed, bias), kind=s.kind, span=s.span)
+    g.members.append(Member(whole, own.bindings, (summed, bias), own.bound))
+    return g
 
 
 def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:

@@ -155,11 +155,15 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class Convolve:
-    """A convolution, or the transpose of one, left to torch; `nest` computes the same by plain loops."""
+    """A convolution, or the transpose of one, left to torch; `nest` computes the same by plain loops.
+
+    `bias` is added over the outputs, where given.
+    """
 
     name: str
     nest: Nest
     form: Convolution
+    bias: str = ""
     results: tuple[str, ...] = ()
     reason: str = ""
 

@@ -25,6 +25,10 @@ class __attribute__((visibility("hidden"))) Convolution {
     dilations_.push_back(dilation);
     starts_.push_back(start);
   }
+  // The weight has its last tap first along this axis.
+  void reversed() { reversed_.push_back(axes() + 1); }
+  // What is added over the outputs.
+  void plus(const Tensor& bias) { bias_ = bias; }
   // Every `width` outputs see channels of their own.
   void grouped(int64_t width) {
     if (width <= 0) fail(op_, ": groups of ", width, " outputs");
@@ -36,17 +40,17 @@ class __attribute__((visibility("hidden"))) Convolution {
   Tensor output(const Tensor& x, const Tensor& weight) const {
     const Tensor w = oriented(weight);
     const int64_t outputs = w.size(0);
-    if (is_empty({x, w})) return zeros(x, shape(batch_of(x), outputs));
+    if (is_empty({x, w})) return without_taps(x, outputs);
     const int64_t groups = groups_of(outputs);
     Tensor data = rows(x);
     const Sizes pads = fitted(data, tail(w), sizes_);
     if (width_ > 0) data = span(data, 1, 0, groups * w.size(1));
-    const Tensor y = convolved(data, width_ > 0 ? span(w, 0, 0, groups * width_) : w, pads, false, none(), groups);
-    return shaped(torch::stable::narrow(y, 1, 0, outputs), shape(batch_of(x), outputs));
+    const Tensor y = convolved(data, all_groups(w, groups), pads, false, none(), groups);
+    return shaped(narrowed(y, 1, 0, outputs), shape(batch_of(x), outputs));
   }
 
   Tensor data(const Tensor& y, const Tensor& weight, int64_t channels) const {
-    Tensor w = oriented(weight);
+    const Tensor w = oriented(weight);
     const Sizes whole = shape(batch_of(y), channels);
     if (channels == 0 || is_empty({y, w})) return zeros(y, whole);
     const int64_t groups = groups_of(w.size(0));
@@ -59,18 +63,15 @@ class __attribute__((visibility("hidden"))) Convolution {
       more.push_back(sizes_[k] - steps - taps - 1 - 2 * starts_[k]);
       direct = direct && pads[k] >= 0 && more[k] >= 0 && more[k] < std::max(strides_[k], dilations_[k]);
     }
-    if (width_ > 0) {
-      from = span(from, 1, 0, groups * width_);
-      w = span(w, 0, 0, groups * width_);
-    }
-    Tensor x = convolved(from, w, direct ? pads : none(), true, direct ? more : none(), groups);
+    if (width_ > 0) from = span(from, 1, 0, groups * width_);
+    Tensor x = convolved(from, all_groups(w, groups), direct ? pads : none(), true, direct ? more : none(), groups);
     for (size_t k = 0; k < sizes_.size() && !direct; ++k) x = span(x, 2 + k, pads[k], sizes_[k]);
     return shaped(span(x, 1, 0, channels), whole);
   }
 
   Tensor weight(const Tensor& y, const Tensor& x, int64_t channels) const {
     const int64_t outputs = y.size(y.dim() - axes() - 1);
-    if (channels == 0 || is_empty({y, x})) return contiguous(oriented(zeros(y, shape({outputs}, channels))));
+    if (channels == 0 || is_empty({y, x})) return packed(oriented(zeros(y, shape({outputs}, channels))));
     const int64_t groups = groups_of(outputs);
     Tensor to = rows(y), from = rows(x);
     const Sizes pads = fitted(from, sizes_, tail(to));
@@ -78,8 +79,8 @@ class __attribute__((visibility("hidden"))) Convolution {
       from = span(from, 1, 0, groups * channels);
       to = span(to, 1, 0, groups * width_);
     }
-    const Sizes one(axes() + 2, 1);
-    const Tensor like = expand(torch::stable::new_empty(y, {one.data(), one.size()}), shape({to.size(1)}, channels));
+    const Sizes whole = shape({to.size(1)}, channels);
+    const Tensor like = torch::stable::new_empty(y, {whole.data(), whole.size()});
     const std::array<bool, 3> mask{false, true, false};
     std::array<StableIValue, 11> stack{boxed(to),
                                        boxed(from),
@@ -95,7 +96,7 @@ class __attribute__((visibility("hidden"))) Convolution {
     call_dispatcher("aten::convolution_backward", "", stack);
     std::array<Tensor, 3> found;
     for (size_t k = 0; k < found.size(); ++k) found[k] = torch::stable::detail::to<Tensor>(stack[k]);
-    return contiguous(oriented(torch::stable::narrow(found[1], 0, 0, outputs)));
+    return packed(oriented(narrowed(found[1], 0, 0, outputs)));
   }
 
  private:
@@ -103,7 +104,12 @@ class __attribute__((visibility("hidden"))) Convolution {
   Sizes none() const { return Sizes(sizes_.size(), 0); }
   // The outputs in whole groups, the last of which may lack some.
   int64_t groups_of(int64_t outputs) const { return width_ > 0 ? (outputs + width_ - 1) / width_ : 1; }
-  Tensor oriented(const Tensor& w) const { return channels_first_ ? torch::stable::transpose(w, 0, 1) : w; }
+  // Weights or biases of outputs, with zeros for those that the last group lacks.
+  Tensor all_groups(const Tensor& x, int64_t groups) const { return width_ > 0 ? span(x, 0, 0, groups * width_) : x; }
+  Tensor oriented(const Tensor& weight) const {
+    const Tensor w = channels_first_ ? torch::stable::transpose(weight, 0, 1) : weight;
+    return reversed_.empty() ? w : dispatch<2>("aten::flip", "", {boxed(w), boxed(reversed_)});
+  }
   bool is_empty(std::initializer_list<Tensor> tensors) const {
     bool found = std::count(sizes_.begin(), sizes_.end(), 0) > 0;
     for (const Tensor& t : tensors) found = found || t.numel() == 0;
@@ -125,10 +131,18 @@ class __attribute__((visibility("hidden"))) Convolution {
     return front;
   }
   static Tensor shaped(const Tensor& x, const Sizes& sizes) {
-    return contiguous(torch::stable::reshape(x, {sizes.data(), sizes.size()}));
+    return packed(torch::stable::reshape(x, {sizes.data(), sizes.size()}));
   }
   static Tensor zeros(const Tensor& like, const Sizes& sizes) {
     return torch::stable::new_zeros(like, {sizes.data(), sizes.size()});
+  }
+  // The outputs where nothing is summed.
+  Tensor without_taps(const Tensor& x, int64_t outputs) const {
+    const Sizes sizes = shape(batch_of(x), outputs);
+    if (!bias_.has_value()) return zeros(x, sizes);
+    Sizes column(axes() + 1, 1);
+    column[0] = outputs;
+    return packed(expand(torch::stable::reshape(*bias_, {column.data(), column.size()}), sizes));
   }
   // The batch as one dim.
   Tensor rows(const Tensor& x) const {
@@ -142,6 +156,9 @@ class __attribute__((visibility("hidden"))) Convolution {
     return torch::stable::reshape(x, {sizes.data(), sizes.size()});
   }
 
+  static Tensor narrowed(Tensor x, int64_t dim, int64_t start, int64_t size) {
+    return torch::stable::narrow(x, dim, start, size);
+  }
   // `size` positions of a dim from `start` on, 0 out of range.
   static Tensor span(const Tensor& x, int64_t dim, int64_t start, int64_t size) {
     const int64_t total = x.size(dim);
@@ -152,7 +169,7 @@ class __attribute__((visibility("hidden"))) Convolution {
     Sizes pads(2 * (x.dim() - dim), 0);
     pads[pads.size() - 2] = some ? first - start : size;
     pads[pads.size() - 1] = some ? start + size - last : 0;
-    return torch::stable::pad(torch::stable::narrow(x, dim, first, last - first), {pads.data(), pads.size()});
+    return torch::stable::pad(narrowed(x, dim, first, last - first), {pads.data(), pads.size()});
   }
   // Fits the data to so many taps and outputs; the zeros that torch is to put on both sides.
   Sizes fitted(Tensor& x, const Sizes& taps, const Sizes& outputs) const {
@@ -173,15 +190,17 @@ class __attribute__((visibility("hidden"))) Convolution {
 
   Tensor convolved(const Tensor& x, const Tensor& w, const Sizes& pads, bool transposed, const Sizes& more,
                    int64_t groups) const {
+    const Optional bias = bias_.has_value() ? Optional(all_groups(*bias_, groups)) : Optional();
     return dispatch<9>("aten::convolution", "",
-                       {boxed(x), boxed(w), boxed(Optional()), boxed(strides_), boxed(pads), boxed(dilations_),
+                       {boxed(x), boxed(w), boxed(bias), boxed(strides_), boxed(pads), boxed(dilations_),
                         boxed(transposed), boxed(more), boxed(groups)});
   }
 
   const char* op_;
-  Sizes sizes_, strides_, dilations_, starts_;
+  Sizes sizes_, strides_, dilations_, starts_, reversed_;
   int64_t width_ = 0;
   bool channels_first_ = false;
+  Optional bias_;
 };
 
 }  // namespace opgen

@@ -29,7 +29,7 @@ inline StableIValue boxed(const T& value) {
 inline Tensor expand(const Tensor& tensor, const Sizes& sizes) {
   return dispatch<3>("aten::expand", "", {boxed(tensor), boxed(sizes), boxed(false)});
 }
-inline Tensor contiguous(const Tensor& tensor) {
+inline Tensor packed(const Tensor& tensor) {
   return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
 }
 

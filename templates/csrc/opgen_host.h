@@ -150,8 +150,8 @@ class __attribute__((visibility("hidden"))) Call {
     const int a = number_of(a_name), b = number_of(b_name);
     const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
     const std::vector<Tensor> operands{left, right};
-    return contiguous(dispatch<3>("aten::einsum", "",
-                                  {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
+    return packed(dispatch<3>("aten::einsum", "",
+                              {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
   Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {

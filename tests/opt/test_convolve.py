@@ -56,6 +56,13 @@ CASES = {
         "outputs: {y: {shape: [N, O, L]}}",
         SMALL,
     ),
+    "backwards": Case(
+        "y[n, o, p] = sum[c, k](pad(x[n, c, p - d*k], 0)*w[o, c, k])",
+        XW,
+        "params: {d: {type: int, domain: d > 0}}\noutputs: {y: {shape: [N, O, L]}}",
+        SMALL,
+        {"d": 2},
+    ),
     "in groups": Case(
         "y[n, o, p] = sum[c, k](pad(x[n, o//(O//g)*D + c, p + k], 0)*w[o, c, k])",
         "{x: {shape: [N, C, L]}, w: {shape: [O, D, K]}}",
@@ -113,7 +120,7 @@ def parts(p: Program) -> list[Part]:
 def test_every_order_is_convolutions(name: str) -> None:
     case = CASES[name]
     (d,) = derive(built(elementwise(case.formula, case.inputs, case.more)))
-    first = Part.DATA if name == "scattered" else Part.OUTPUT
+    first = Part.DATA if name in ("scattered", "backwards") else Part.OUTPUT
     assert parts(d.forward) == [first]
     assert d.gradient is not None and d.second is not None and d.tangent is not None  # noqa: PT018
     assert sorted(parts(d.gradient)) == sorted({*Part} - {first})

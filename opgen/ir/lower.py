@@ -182,7 +182,7 @@ def _variant(
 def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Statement, ...]:
     case = Case(state.given, state.chosen)
     for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.op.span)).items():
-        if name in refused or (name in d.lost and name not in d.targets() and name not in d.inputs):
+        if name in refused or (name in d.lost and name not in d.inputs):
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)

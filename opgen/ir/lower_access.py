@@ -222,12 +222,12 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
         return BAD
     at: list[Position] = []
     good = True
-    for item, dim in zip(e.items, known.shape, strict=True):
+    for k, (item, dim) in enumerate(zip(e.items, known.shape, strict=True)):
         if isinstance(item, Dots) or isinstance(dim, Batch):
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded or known.running))
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or k == known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:

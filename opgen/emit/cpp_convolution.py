@@ -13,7 +13,7 @@ from opgen.plan.model import Convolve
 
 HEADER = "opgen_convolution.h"
 CLASS = "opgen::Convolution"
-_LETTERS = {Part.OUTPUT: "y", Part.DATA: "x", Part.WEIGHT: "w"}  # in the order of the arguments
+_ORDER = (Part.OUTPUT, Part.DATA, Part.WEIGHT)  # in which operands are taken
 
 
 def convolution_lines(op: str, step: Convolve, element: str, number: Callable[[Scalar], str]) -> list[str]:
@@ -31,12 +31,7 @@ def convolution_lines(op: str, step: Convolve, element: str, number: Callable[[S
         lines.append("convolution.channels_first();")
     if step.bias:
         lines.append(f'convolution.plus(call.whole("{step.bias}", {element}));')
-    arguments = [letter for p, letter in _LETTERS.items() if p is not form.part]
-    lines += [
-        f'const Tensor {letter} = call.whole("{form.reads[p].tensor}", {element});'
-        for p, letter in _LETTERS.items()
-        if p is not form.part
-    ]
-    if form.part is not Part.OUTPUT:
-        arguments.append(number(form.channels))
-    return [*lines, f'call.set("{step.name}", convolution.{form.part}({", ".join(arguments)}));']
+    operands = [form.reads[p].tensor for p in _ORDER if p is not form.part]
+    lines += [f'convolution.take(call.whole("{name}", {element}));' for name in operands]
+    channels = "" if form.part is Part.OUTPUT else number(form.channels)
+    return [*lines, f'call.set("{step.name}", convolution.{form.part}({channels}));']

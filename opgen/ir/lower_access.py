@@ -151,6 +151,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
     if not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if not hints:
+        hints = ("declare it under `params` or `inputs`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 

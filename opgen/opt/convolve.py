@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.diff.algebra import total
-from opgen.diff.structure import Builder, Names
+from opgen.diff.structure import Builder
+from opgen.ir.names import Names
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Scatter, Statement, names
 from opgen.ir.scalar import (
@@ -37,7 +38,7 @@ from opgen.opt.taps import guarded
 
 def convolve(p: Program) -> Program:
     """Every statement that is a convolution in disguise, without it."""
-    convolving = _Convolving(Builder(Names(names(p))), Known.of(p))
+    convolving = _Convolving(Builder(Names(names(p), first=1)), Known.of(p))
     for s in p.statements:
         convolving.step(s)
     return replace(p, statements=tuple(convolving.builder.statements))

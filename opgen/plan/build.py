@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -31,7 +32,7 @@ from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
-from opgen.plan.expand import Names, axis_names, expand, positions
+from opgen.plan.expand import axis_names, expand, positions
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
 from opgen.plan.keep import kept_maps, scalars
@@ -54,6 +55,7 @@ from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
 from opgen.plan.streams import Streamed, streamed
+from opgen.plan.tails import calm
 from opgen.plan.values import resolve
 
 
@@ -93,6 +95,7 @@ class _Planner:
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         results = {o.value for o in outputs}
         statements, biases = fuse(statements, products, convolved, results | found.reads, self.arguments)
+        statements = tuple(s if s.target in found.uses else calm(s) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)

@@ -37,8 +37,11 @@ class __attribute__((visibility("hidden"))) Convolution {
   // The weight has its channels in front of its outputs.
   void channels_first() { channels_first_ = true; }
 
-  Tensor output(const Tensor& x, const Tensor& weight) const {
-    const Tensor w = oriented(weight);
+  // The next operand, in the order output, data, weight; one of them is what is computed.
+  void take(const Tensor& operand) { operands_.push_back(operand); }
+
+  Tensor output() const {
+    const Tensor x = operands_[0], w = oriented(operands_[1]);
     const int64_t outputs = w.size(0);
     if (is_empty({x, w})) return without_taps(x, outputs);
     const int64_t groups = groups_of(outputs);
@@ -49,8 +52,8 @@ class __attribute__((visibility("hidden"))) Convolution {
     return shaped(narrowed(y, 1, 0, outputs), shape(batch_of(x), outputs));
   }
 
-  Tensor data(const Tensor& y, const Tensor& weight, int64_t channels) const {
-    const Tensor w = oriented(weight);
+  Tensor data(int64_t channels) const {
+    const Tensor y = operands_[0], w = oriented(operands_[1]);
     const Sizes whole = shape(batch_of(y), channels);
     if (channels == 0 || is_empty({y, w})) return zeros(y, whole);
     const int64_t groups = groups_of(w.size(0));
@@ -69,7 +72,8 @@ class __attribute__((visibility("hidden"))) Convolution {
     return shaped(span(x, 1, 0, channels), whole);
   }
 
-  Tensor weight(const Tensor& y, const Tensor& x, int64_t channels) const {
+  Tensor weight(int64_t channels) const {
+    const Tensor y = operands_[0], x = operands_[1];
     const int64_t outputs = y.size(y.dim() - axes() - 1);
     if (channels == 0 || is_empty({y, x})) return packed(oriented(zeros(y, shape({outputs}, channels))));
     const int64_t groups = groups_of(outputs);
@@ -201,6 +205,7 @@ class __attribute__((visibility("hidden"))) Convolution {
   int64_t width_ = 0;
   bool channels_first_ = false;
   Optional bias_;
+  std::vector<Tensor> operands_;
 };
 
 }  // namespace opgen

@@ -95,7 +95,8 @@ class _Planner:
         operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         results = {o.value for o in outputs}
         statements, biases = fuse(statements, products, convolved, results | found.reads, self.arguments)
-        statements = tuple(s if s.target in found.uses else calm(s) for s in statements)
+        bodies = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
+        statements = tuple(s if s.target in found.uses else calm(s, bodies) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)

@@ -186,6 +186,8 @@ def fold(p: Program, keep: Collection[str] = ()) -> Program:
     done: list[Statement] = []
     for s in p.statements:
         body = _fold_into(s, open_maps, uses)
+        if isinstance(body, Compute) and body.op == "sum" and body.body == ZERO and body.target not in keep:
+            body = replace(body, op=None, over=())  # a sum of zeros
         if isinstance(body, Compute) and body.op is None and body.target not in kept and body.target not in casts:
             open_maps[body.target] = body
         done.append(body)

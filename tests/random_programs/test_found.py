@@ -31,14 +31,34 @@ FOUND = {
     "the rest of constants": X + "forward: |\n  a = 1 // 2\n  b = 7 % 3\n  y[..., n] = x[..., n]\n",
     "an index in the dtype of a tensor": X + "forward: 'y[..., n] = cast(n, x)*x[..., n]'\n",
     "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
+    "a gradient without the cotangent": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  t[i, ...] = sin((x[..., i] - w[i])*i)\n"
+        "  y[..., i < 1] = pad(t[-i - 1, ...], 1)\n"
+    ),
+    "nothing to read": "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[i + 2], 1))'\n",
+    "nothing to read at a quotient": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[(i + 2)//2], 1))'\n"
+    ),
+    "no row to read": (
+        "inputs: {x: {shape: [N, N]}}\nforward: 'y[i < 1] = pad(x[i + 2, 3*i + 1], 1)*pad(x[1 - 2*i, 2*i - 2], 1)'\n"
+    ),
+}
+SHAPES = {
+    "one point": {"x": ()},
+    "nothing to read": {"x": (0,)},
+    "nothing to read at a quotient": {"x": (0,)},
+    "no row to read": {"x": (0, 0)},
 }
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
-    shapes = {"x": (2, 3), "w": (3,)}
-    cases = {name: Case(f"op: made\n{text}", shapes, {}, {"p": 0.3}, ()) for name, text in FOUND.items()}
-    cases["one point"] = Case(cases["one point"].text, {"x": ()}, {}, {}, ())
+    usual = {"x": (2, 3), "w": (3,)}
+    cases = {
+        name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, {"p": 0.3}, ()) for name, text in FOUND.items()
+    }
     return {name: check(case) for name, case in cases.items()}
 
 

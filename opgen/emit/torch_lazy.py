@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from opgen.emit.torch_positions import is_number
 from opgen.emit.torch_rewrite import Names, mapped, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
+from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
 from opgen.ir.scalar import (
@@ -117,6 +118,7 @@ class _Lazy:
     facts: Facts
     fresh: Names
     before: list[Compute] = field(default_factory=list)
+    known: dict[Scalar, tuple[Polynomial, ...]] = field(default_factory=dict)  # guard -> what is not negative under it
 
     def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
         match e:
@@ -184,7 +186,9 @@ class _Lazy:
         """Does the guard keep an access in range that could leave it, so that what is outside does not matter?"""
         if within(e.at, shape, self.facts):
             return False
-        return within(e.at, shape, self.facts, nonnegative_where(self._opened(guard)))
+        if guard not in self.known:
+            self.known[guard] = nonnegative_where(self._opened(guard))
+        return bool(self.known[guard]) and within(e.at, shape, self.facts, self.known[guard])
 
     def _opened(self, condition: Scalar) -> Scalar:
         """A condition with those written out that have a statement of their own."""

@@ -161,9 +161,12 @@ def corner(p: Polynomial, facts: Facts, *, least: bool) -> Polynomial | None:
 def inside(position: Scalar, extent: Scalar, facts: Facts, known: Sequence[Polynomial] = ()) -> bool:
     """Whether a position is provably in `[0, extent)`; `known` are further polynomials that are not negative."""
     p = polynomial(position)
-    return all(
-        any(is_nonnegative(q - k, facts) for k in (number(0), *known)) for q in (p, polynomial(extent) - p - number(1))
-    )
+    return _shown(p, facts, known) and _shown(polynomial(extent) - p - number(1), facts, known)
+
+
+def _shown(p: Polynomial, facts: Facts, known: Sequence[Polynomial]) -> bool:
+    """Whether a polynomial is at least zero, or at least one that is."""
+    return is_nonnegative(p, facts) or any(p.same(k) or is_nonnegative(p - k, facts) for k in known)
 
 
 def nonnegative_where(condition: Scalar) -> tuple[Polynomial, ...]:

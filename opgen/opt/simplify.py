@@ -37,6 +37,7 @@ from opgen.ir.scalar import (
     reads,
     sub,
     transform,
+    transform_rounded,
     walk,
     where,
 )
@@ -52,7 +53,7 @@ def tidy(p: Program, keep: Collection[str] = ()) -> Program:
 
 
 def tidy_scalar(e: Scalar) -> Scalar:
-    return transform(e, _local)
+    return transform_rounded(e, _local)
 
 
 def _local(e: Scalar) -> Scalar:

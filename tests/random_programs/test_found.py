@@ -63,7 +63,7 @@ FOUND = {
         "  y = square(x[0]) if not given(limit)\n"
     ),
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
-    "an integer rounded": "inputs: {x: {shape: [..., N]}}\nforward: 'y[..., n] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
 }
 SHAPES = {
     "one point": {"x": ()},

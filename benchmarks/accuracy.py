@@ -40,6 +40,7 @@ def _cell(s: measure.Score | None) -> str:
         return "–"
     parts = [f"{s.ulp:.3g} at {_point(s.where)}" if s.ulp else "0"]
     parts += [f"nan at {_point(at)}" for at in (s.nan or s.excused,) if at]
+    parts += [f"nan for an infinity at {_point(s.endless)}"] if s.endless else []
     parts += [f"inf at {_point(s.infinite)}"] if s.infinite else []
     return ", ".join(parts)
 

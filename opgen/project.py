@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from opgen.write.compare import Change, Status, Unit, compare, read_manifest, re
 from opgen.write.diff import unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, spec_label
-from opgen.write.writer import commit, replace_file
+from opgen.write.writer import clear_away, commit, exclusive, replace_file
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -76,6 +77,8 @@ def build(
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     run = _Run(Path(out), check, force)
     rendered: list[tuple[SpecFile, Unit]] = []
+    if not check:
+        clear_away(run.out)
     for path in _specs(given, run.bag):
         spec = pipeline.read(path, run.bag)
         if spec is None:
@@ -126,7 +129,7 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
         text = page(found)
         changed = not bag.has_errors and (not target.is_file() or target.read_bytes() != text.encode())
         if changed and not check:
-            replace_file(target, text)
+            replace_file(target, text.encode())
     except OSError as e:
         bag.error("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None)
         changed = False
@@ -203,13 +206,14 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
 def _write(run: _Run, unit: Unit) -> bool:
     """Bring one folder up to date, all of it or nothing."""
     try:
-        changes = compare(run.out, unit, opgen.__version__)
-        run.changes += changes
-        if not run.force and any(c.status is Status.EDITED for c in changes):
-            _report_edits(run, changes)
-            return False
-        if not run.check:
-            commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
+        with _alone(run):
+            changes = compare(run.out, unit, opgen.__version__)
+            run.changes += changes
+            if not run.force and any(c.status is Status.EDITED for c in changes):
+                _report_edits(run, changes)
+                return False
+            if not run.check:
+                commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
     except OutsideError as e:
         run.bag.error("OPG504", f"'{e}' would leave the output folder {run.out}", None)
         return False
@@ -218,6 +222,10 @@ def _write(run: _Run, unit: Unit) -> bool:
         run.bag.error("OPG506", f"cannot write {where}: {e.strerror or e}", None)
         return False
     return True
+
+
+def _alone(run: _Run) -> AbstractContextManager[None]:
+    return nullcontext() if run.check else exclusive(run.out)
 
 
 def _report_edits(run: _Run, changes: Sequence[Change]) -> None:
@@ -244,12 +252,13 @@ def _remove_orphans(run: _Run, paths: Sequence[Path]) -> None:
         deleted = built is None and any(manifest.spec.startswith(f) for f in folders) and _is_gone(manifest.spec, paths)
         if op in run.ops.values() or not (renamed or deleted):
             continue
-        changes = removal(run.out, op)
-        run.changes += changes
-        if not run.force and any(c.status is Status.EDITED for c in changes):
-            _report_edits(run, changes)
-        elif not run.check:
-            commit(run.out, changes, folder=op, pending=Unit(op, {}).pending, force=run.force)
+        with _alone(run):
+            changes = removal(run.out, op)
+            run.changes += changes
+            if not run.force and any(c.status is Status.EDITED for c in changes):
+                _report_edits(run, changes)
+            elif not run.check:
+                commit(run.out, changes, folder=op, pending=Unit(op, {}).pending, force=run.force)
 
 
 def _generated(out: Path) -> Iterator[tuple[str, Manifest]]:

@@ -76,7 +76,8 @@ def _refusal(error: Exception) -> Diagnostic:
             command, _, output = str(error).partition("\n")
             notes = (f"the command was {command}", output.rstrip("\n"))
             hints = ("opgen doctor shows which compilers there are; opgen explain OPG602",)
-            return Diagnostic("OPG602", "the compiler refused generated code", None, notes=notes, hints=hints)
+            message, label = "the compiler refused generated code", "made from this" if error.place else ""
+            return Diagnostic("OPG602", message, error.place, label, notes=notes, hints=hints)
         case _:
             hints = ("install g++, or name another compiler: CXX=… opgen compile",)
             return Diagnostic("OPG601", str(error), None, hints=hints)

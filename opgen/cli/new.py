@@ -73,7 +73,7 @@ def _write(target: Path, text: str) -> None:
     from opgen.write.writer import replace_file
 
     target.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(target.parent / SCHEMA, json.dumps(schema(), indent=2) + "\n")
+    replace_file(target.parent / SCHEMA, f"{json.dumps(schema(), indent=2)}\n".encode())
     with target.open("x", encoding="utf-8") as file:  # another process may have been quicker
         file.write(text)
 

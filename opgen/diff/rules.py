@@ -14,7 +14,7 @@ from opgen.diff.algebra import product
 from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count, positions
 from opgen.ir.program import Compute, Kind
-from opgen.ir.scalar import NEG_INF, ONE, TWO, ZERO, Index, Read, Scalar, call, div, sub, substitute, where
+from opgen.ir.scalar import INF, NEG_INF, ONE, TWO, ZERO, Index, Read, Scalar, call, div, sub, substitute, where
 
 Weight = Callable[[Scalar], Scalar]
 
@@ -66,10 +66,13 @@ def _prod(b: Builder, s: Compute) -> Weight:
     rest = b.emit(f"nonzero_{s.target}", s.axes, where(is_zero, ONE, f), "prod", s.over)
     shift = b.emit(f"zero_sum_{s.target}", s.axes, where(is_zero, f, ZERO), "sum", s.over)
     two = call("eq", zeros, TWO)
+    # Infinite or overflowed factors times a zero are nan, and no quotient of that is the product of the others.
+    overflows = call("and", call("gt", zeros, ZERO), call("eq", call("abs", rest), INF))
+    whole = where(overflows, ZERO, result(s))
 
     def weight(d: Scalar) -> Scalar:
         at_zero = where(call("eq", zeros, ONE), product(d, rest), where(two, product(d, rest, sub(shift, f)), ZERO))
-        return where(is_zero, at_zero, product(d, div(result(s), f)))
+        return where(is_zero, at_zero, product(d, div(whole, f)))
 
     return weight
 

@@ -12,7 +12,7 @@ from opgen.diff.rules import INDEX_RULES as KEPT
 from opgen.diff.rules import Change, IndexRules, result
 from opgen.diff.structure import Builder, positions
 from opgen.ir.program import Axis, Compute, Recurrence
-from opgen.ir.scalar import NEG_INF, ONE, ZERO, Index, Read, Scalar, add, call, sub, substitute, where
+from opgen.ir.scalar import INF, NEG_INF, ONE, ZERO, Index, Read, Scalar, add, call, sub, substitute, where
 
 
 def _axis(s: Compute) -> Axis:
@@ -89,17 +89,21 @@ def _weight(s: Compute, e: Scalar, d: Scalar) -> Scalar:
     return where(call("eq", t, NEG_INF), ZERO, product(d, call("exp", sub(e, t))))
 
 
+def _decay(before: Scalar, after: Scalar) -> Scalar:
+    """`exp(before - after)` of one step of a running logsumexp; 1 where it has been infinite before."""
+    return where(call("eq", call("abs", before), INF), ONE, call("exp", sub(before, after)))
+
+
 def _logcumsumexp_back(b: Builder, s: Compute, d: Change) -> Scalar:
     axis = _axis(s)
-    later = _at(result(s), axis, _next(axis))
-    decay = where(call("eq", later, NEG_INF), ZERO, call("exp", sub(result(s), later)))
+    decay = _decay(result(s), _at(result(s), axis, _next(axis)))
     share = _scan(b, f"share_{s.target}", s, decay, d.value, reverse=True)
     return _weight(s, s.body, share)
 
 
 def _logcumsumexp_forth(b: Builder, s: Compute, d: Change) -> Scalar:
     axis = _axis(s)
-    decay = _weight(s, _at(result(s), axis, _before(axis)), ONE)
+    decay = _decay(_at(result(s), axis, _before(axis)), result(s))
     return _scan(b, f"change_{s.target}", s, decay, _weight(s, s.body, d.value), reverse=False)
 
 

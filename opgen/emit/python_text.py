@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from opgen.lang.initialiser import CONSTANTS, NUMBER_FUNCTIONS
 from opgen.lang.nodes import Call, Compare, Expr, Logic, Name, Number, Power, Product, Sum, Unary
 
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(9)
-_MATH = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "floor", "ceil", "hypot")
 _BUILTIN = ("abs", "min", "max", "int")
-_CONSTANTS = ("pi", "inf", "nan")
 
 Spelling = Callable[[str], str]
 
@@ -47,7 +46,7 @@ def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:
         case Number(value=value):
             return number(value), _ATOM
         case Name(name=name):
-            return (f"math.{name}" if name in _CONSTANTS else spelling(name)), _ATOM
+            return (f"math.{name}" if name in CONSTANTS else spelling(name)), _ATOM
         case Unary(op="-", operand=operand):
             return f"-{at(operand, _UNARY)}", _UNARY
         case Unary(operand=operand):
@@ -74,8 +73,8 @@ def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:
             if elementwise:
                 return {"or": " | ", "and": " & "}[op].join(f"({at(o, _OR)})" for o in operands), level
             return f" {op} ".join(at(o, level + 1) for o in operands), level
-        case Call(name=name, args=args) if name in _MATH or name in _BUILTIN:
-            called = f"math.{name}" if name in _MATH else name
+        case Call(name=name, args=args) if name in NUMBER_FUNCTIONS:
+            called = name if name in _BUILTIN else f"math.{name}"
             return f"{called}({', '.join(at(a, _OR) for a in args)})", _ATOM
         case _:
             raise NotANumberError

@@ -5,7 +5,6 @@ In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a mo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,10 +15,8 @@ from opgen.emit.signature import annotation, default_text
 from opgen.emit.view import Surface, item_lines
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
-from opgen.lang.parser import parse_expression
-from opgen.spec.formula import Formula
+from opgen.lang.initialiser import Initialiser, initialisers
 
-_CALL = re.compile(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
 # What a module has already: an attribute of the operator's own gets an underscore.
@@ -33,7 +30,6 @@ register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_ex
 state_dict to to_empty train training type xpu zero_grad reset_parameters
 """
 _ATTRIBUTES = frozenset(_TAKEN.split())
-_KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 
 def _me(names: Iterable[str]) -> str:
@@ -77,7 +73,7 @@ class _State:
     """A parameter or buffer."""
 
     tensor: Tensor
-    initialiser: str
+    initialiser: Initialiser
     optional: bool
     buffer: bool
 
@@ -129,13 +125,12 @@ def _states(s: Surface) -> list[_State]:
     module = s.spec.module
     if module is None:
         return []
-    found = [(str(n), str(f), False) for n, f in module.parameters] + [
-        (str(n), str(f), True) for n, f in module.buffers
-    ]
+    parsed = initialisers(s.spec, Bag())
+    found = [*((str(n), False) for n, _ in module.parameters), *((str(n), True) for n, _ in module.buffers)]
     by_name = {t.name: t for t in s.operator.operands}
     order = {n: i for i, n in enumerate(s.operands)}
     found.sort(key=lambda x: order[x[0]])
-    return [_State(by_name[n], f, n in s.operator.maybe_none, buffer) for n, f, buffer in found]
+    return [_State(by_name[n], parsed[n], n in s.operator.maybe_none, buffer) for n, buffer in found]
 
 
 def _ordered(params: Sequence[Argument]) -> list[Argument]:
@@ -207,34 +202,17 @@ def _reset(st: _State, dims: dict[str, str]) -> list[str]:
 
 def _by_parts(st: _State) -> bool:
     """Is a complex tensor filled part by part? What torch.nn.init does with complex tensors itself is left to it."""
-    match = _CALL.fullmatch(st.initialiser)
-    return st.tensor.kind is Kind.COMPLEX and match is not None and match[1] not in _WHOLE
+    return st.tensor.kind is Kind.COMPLEX and st.initialiser.name not in _WHOLE
 
 
-def initialiser(text: str, target: str, dims: dict[str, str]) -> str:
-    """A call of `torch.nn.init` from `name(a, key=b)`: arguments are expressions of sizes."""
-    match = _CALL.fullmatch(text)
-    assert match is not None, f"{text!r} is no initialiser"
+def initialiser(i: Initialiser, target: str, dims: dict[str, str]) -> str:
+    """A call of `torch.nn.init`: arguments are expressions of sizes and params."""
     arguments = [target]
-    for part in _split(match[2] or ""):
-        keyword = _KEYWORD.fullmatch(part)
-        key, value = (f"{keyword[1]}=", keyword[2]) if keyword else ("", part)
-        tree = parse_expression(Formula.plain(value.strip()), Bag())
-        found = python_text(tree, lambda n: f"self.{_attribute(dims.get(n, n))}") if tree is not None else None
-        assert found is not None, f"{value!r} is no number"
-        arguments.append(key + found)
-    return f"torch.nn.init.{match[1]}_({', '.join(arguments)})"
-
-
-def _split(text: str) -> list[str]:
-    """The arguments of a call: split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [*parts, text[start:]] if text.strip() else []
+    for keyword, e in i.arguments:
+        text = python_text(e, lambda n: f"self.{_attribute(dims.get(n, n))}")
+        assert text is not None, f"{i.name}: no number"
+        arguments.append(text if keyword is None else f"{keyword}={text}")
+    return f"torch.nn.init.{i.name}_({', '.join(arguments)})"
 
 
 def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:

@@ -203,8 +203,8 @@ _TRIGONOMETRY = (
         (
             # One quotient after the other: the square of the radius underflows and overflows long before it does. The
             # first is within its bounds anyway, they only keep the two apart.
-            "where(x == 0 and y == 0, 0, clamp(x/hypot(x, y), -1, 1)/hypot(x, y))",
-            "where(x == 0 and y == 0, 0, clamp(-y/hypot(x, y), -1, 1)/hypot(x, y))",
+            "where(hypot(x, y) == 0 or hypot(x, y) == inf, 0, clamp(x/hypot(x, y), -1, 1)/hypot(x, y))",
+            "where(hypot(x, y) == 0 or hypot(x, y) == inf, 0, clamp(-y/hypot(x, y), -1, 1)/hypot(x, y))",
         ),
         "angle of the point (x, y)",
         (0.2, 3.0),
@@ -225,7 +225,7 @@ _ACTIVATIONS = (
     _row("logsigmoid", "x", ("sigmoid(-x)",), "log(sigmoid(x)) without overflow"),
     _row("softplus", "x", ("sigmoid(x)",), "log(1 + exp(x)) without overflow"),
     _row("relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0); derivative 0 at 0", avoid=(0.0,), result="same"),
-    _row("silu", "x", ("sigmoid(x)*(1 + x*sigmoid(-x))",), "x*sigmoid(x)"),
+    _row("silu", "x", ("sigmoid(x)*(1 - silu(-x))",), "x*sigmoid(x)"),
     replace(
         _row("log1mexp", "x", ("-exp(-x)/expm1(-x)",), "log(1 - exp(-x)) for x > 0 without cancellation", (0.1, 3.0)),
         internal=True,

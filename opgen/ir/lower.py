@@ -56,6 +56,7 @@ from opgen.ir.program import (
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
 from opgen.lang.circles import constant_part
+from opgen.lang.initialiser import initialisers
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.spec.elsewhere import Callee
@@ -77,6 +78,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         for span in (*spans, *(o.span for o in spec.outputs or () if o.dtype == "complex")):
             message = "complex tensors of an operator that another library computes are not supported yet"
             bag.error("OPG225", message, span)
+    initialisers(spec, bag)
     d = declare(spec, bag)
     if d is None:
         return None
@@ -182,7 +184,7 @@ def _variant(
 def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Statement, ...]:
     case = Case(state.given, state.chosen)
     for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.op.span)).items():
-        if name in refused or (name in d.lost and name not in d.targets() and name not in d.inputs):
+        if name in refused or (name in d.lost and name not in d.inputs):
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)

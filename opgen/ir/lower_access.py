@@ -151,6 +151,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
     if not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if not hints:
+        hints = ("declare it under `params` or `inputs`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -222,12 +224,12 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
         return BAD
     at: list[Position] = []
     good = True
-    for item, dim in zip(e.items, known.shape, strict=True):
+    for k, (item, dim) in enumerate(zip(e.items, known.shape, strict=True)):
         if isinstance(item, Dots) or isinstance(dim, Batch):
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded or known.running))
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or k == known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:

@@ -18,7 +18,7 @@ from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
-from opgen.lang.circles import circles
+from opgen.lang.circles import circles, in_order
 from opgen.lang.nodes import Assign, Number
 
 
@@ -49,6 +49,7 @@ def lower_block(
 ) -> list[Statement]:
     """The statements of a block that hold in a variant. Every name is known to `state` afterwards."""
     parts: dict[str, _Assembly] = {}
+    chosen = in_order(chosen)
     groups = {n: names for names in circles(chosen) for n in names}
     waiting: dict[tuple[str, ...], list[Assign]] = {}
     for s in chosen:

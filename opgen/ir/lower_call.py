@@ -218,9 +218,10 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:
         return f.error("OPG206", f"`{e.name}` is a param", e.name_span, "multiplication is written `*`")
-    if e.name[:1].isupper():
+    if e.name in f.decl.known_dims():
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
-    hints = did_you_mean(e.name, (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS))
+    known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
+    hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
     if e.name in ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"):
         return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
     if e.name in _ALIASES:

@@ -148,9 +148,11 @@ def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | N
                 bag.error("OPG238", f"there is no dim `{text}`", item.whole, label="unknown dim", hints=hints)
             shape.append(Dim(text))
         else:
-            hints = ("dims start with a capital",) if _NAME.fullmatch(text) else ()
-            if not hints:
-                hints = ("give a computed size a name under `dims`",)
+            hints = ("give a computed size a name under `dims`",)
+            if _NAME.fullmatch(text):
+                hints = (
+                    f"dims start with a capital; the value of a param is one under `dims`: `{text.upper()}: {text}`",
+                )
             bag.error("OPG224", f"`{text}` is not an item of a shape", item.whole, hints=hints)
             shape.append(Dim("?"))
     return tuple(shape)

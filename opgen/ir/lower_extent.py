@@ -46,7 +46,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
             f.reported.add(info.name)
             f.error(
                 "OPG214", f"nothing says how far `{info.name}` runs", info.span,
-                f"state its extent: `{info.name} < N`", label="stands alone in no access",
+                f"state its extent: `{info.name} < {_likely(f, info.name)}`", label="stands alone in no access",
             )  # fmt: skip
         return False
     sites = [s for s in info.sites if not s.padded] or info.sites
@@ -57,6 +57,12 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
             _clash(f, info, first, site)
             return False
     return True
+
+
+def _likely(f: Frame, index: str) -> str:
+    """The dim that an index of this name is likely to run over."""
+    dims = f.decl.known_dims()
+    return index.upper() if index.upper() in dims else next(iter(dims), "N")
 
 
 def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:

@@ -46,6 +46,8 @@ def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:
     if t.kind is None or t.kind is Kind.INT:
         return t
     hints = ("`/` gives a float; write `//` for the integer quotient",) if "/" in span.text else ()
+    if not hints and t.kind is Kind.FLOAT and what == "a position":
+        hints = ("`int(e)` truncates: `int(floor(e))` rounds down",)
     f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", span, hints=hints)
     return BAD
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.lower_declare import Declarations
-from opgen.ir.lower_recurrence_shape import extents
+from opgen.ir.lower_recurrence_shape import extents, says_extents
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.polynomial import polynomial
@@ -72,7 +72,7 @@ def lower_recurrence(
     for n in names:
         span = state.later.pop(n)
         known = Known(n, None, Kind.FLOAT, span) if made is None else state.tensors[n]
-        state.tensors[n] = replace(known, running=False)
+        state.tensors[n] = replace(known, running=None)
     return made or ()
 
 
@@ -175,18 +175,21 @@ def _checked(g: _Group) -> bool:
 
 def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     before: list[Statement] = []
+    sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()})
     for n, s in g.starts.items():
         items, place = s.target.items or (), g.places[n]
         plain = replace(s, target=replace(s.target, items=items[:place] + items[place + 1 :]))
-        made = lower_statement(g.d, g.state, plain, _without(g.wanted(s), place), g.bag)
+        wanted = g.wanted(s)
+        if wanted.shape is None and not says_extents(g.state, plain) and sizes.complete(n):
+            wanted = replace(wanted, shape=sizes.shape(n), span=g.bodies[n].target.span, origin="as it goes on")
+        made = lower_statement(g.d, g.state, plain, _without(wanted, place), g.bag)
         if not made:
             return None
         g.begun[n] = replace(made[-1], target=g.state.fresh(f"{n}_start"))
         before += [*made[:-1], g.begun[n]]
     later = {n: g.state.later.pop(n) for n in g.bodies}
-    sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()})
     for n, s in g.bodies.items():
-        g.state.tensors[n] = Known(n, sizes.shape(n), g.wanted(s).kind or Kind.FLOAT, later[n], running=True)
+        g.state.tensors[n] = Known(n, sizes.shape(n), g.wanted(s).kind or Kind.FLOAT, later[n], running=g.places[n])
     steps: list[Compute] = []
     failed = False
     for n, s in g.bodies.items():

@@ -37,10 +37,15 @@ class Extents:
         unknown = Dim(UNKNOWN)
         return tuple(BATCH if isinstance(a, Dots) else self.known.get((name, k), unknown) for k, a in enumerate(items))
 
+    def complete(self, name: str) -> bool:
+        return all(p in self.known for p in self._places(name))
+
     def borrowed(self, name: str) -> bool:
         """Whether a shape is known, and not from the name's own statement alone."""
-        places = [(name, k) for k, a in enumerate(self.bodies[name].target.items or ()) if isinstance(a, Binder)]
-        return all(p in self.known for p in places) and not all(p in self.own for p in places)
+        return self.complete(name) and not all(p in self.own for p in self._places(name))
+
+    def _places(self, name: str) -> tuple[Place, ...]:
+        return tuple((name, k) for k, a in enumerate(self.bodies[name].target.items or ()) if isinstance(a, Binder))
 
 
 def extents(
@@ -69,6 +74,15 @@ def extents(
     for _ in bodies:
         _share(found)
     return found
+
+
+def says_extents(state: Variation, s: Assign) -> bool:
+    """Whether a statement says by itself how far each index of its target runs."""
+    return all(
+        item.extent is not None or next(_sites(state, s, item.name), None) is not None
+        for item in s.target.items or ()
+        if isinstance(item, Binder)
+    )
 
 
 def _stated(d: Declarations, state: Variation, item: Binder) -> Scalar | None:

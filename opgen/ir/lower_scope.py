@@ -55,7 +55,9 @@ class Known:
     span: Span
     absent: Scalar | None = None  # what reads of a missing optional input become
     declared: bool = False  # an input, whose shape stands in the spec
-    running: bool = False  # of the recurrence that is being lowered: positions one place back are guarded later
+    running: int | None = (
+        None  # where one of the recurrence at hand runs along: what is one place back is guarded later
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,33 @@ def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
+def in_order(statements: Sequence[Assign]) -> tuple[Assign, ...]:
+    """The statements, those that read a recurrence which still goes on moved behind its end.
+
+    Recurrences may be written into one another, the second reading the first: each is one loop all the same.
+    """
+    groups = {n: names for names in circles(statements) for n in names}
+    if not groups:
+        return tuple(statements)
+    ends = {s.target.name: k for k, s in enumerate(statements)}
+    waiting = list(enumerate(statements))
+
+    def open_names(before: int) -> Iterator[str]:
+        yield from (s.target.name for k, s in waiting if k < before)
+
+    def ready(k: int, s: Assign) -> bool:
+        own = groups.get(s.target.name, (s.target.name,))
+        read = [groups.get(n, (n,)) for n in statement_names(s) if n not in own and ends.get(n, k) < k]
+        late = any(n in names for names in read for n in open_names(len(statements)))
+        return not late and not any(n in own for n in open_names(k))
+
+    found: list[Assign] = []
+    while (chosen := next((item for item in waiting if ready(*item)), None)) is not None:
+        waiting.remove(chosen)
+        found.append(chosen[1])
+    return (*found, *(s for _, s in waiting))
+
+
 def _reachable(graph: dict[str, dict[str, None]], name: str) -> dict[str, None]:
     found: dict[str, None] = {}
     stack = list(graph.get(name, ()))

@@ -122,6 +122,19 @@ def _word(text: str, at: int) -> str:
     return match.group() if match else text[at]
 
 
+def _prefixed(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
+    """Report `torch.sigmoid`; go on as if the last of the names stood alone."""
+    first = tokens.pop()
+    rest = re.compile(r"(?:\.[^\W\d]\w*)+").match(f.text, at)
+    end = rest.end() if rest else at + 1
+    word = f.text[at:end].rpartition(".")[2] or first.text
+    span = first.span.to(f.span(at, end))
+    hint = f"names have no prefix: write `{word}`"
+    bag.error("OPG201", f"`{span.text}` is not part of the formula language", span, hints=(hint,))
+    tokens.append(Token(T.NAME, word, span))
+    return end
+
+
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     for typed, meant, hint in _SLIPS:
@@ -145,6 +158,8 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     while end < len(f.text) and (f.text[end].isalnum() or f.text[end] == "_"):
         end += 1
     word = f.text[at:end]
+    if char == "." and tokens and tokens[-1].kind is T.NAME and tokens[-1].span.end == f.offsets[at]:
+        return _prefixed(f, at, bag, tokens)
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
     hints = ()
     if char == ";":

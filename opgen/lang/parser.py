@@ -45,6 +45,7 @@ _LEVELS = {
 _UPDATES = ("=", "+=", "*=")
 _STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
 _KEYWORDS = ("and", "or", "not", "if")
+_AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 
 
 def _level(token: Token) -> int | None:
@@ -239,7 +240,9 @@ class _Parser:
         while not self.token.is_op(")"):
             args.append(self.expression())
             if self.token.is_op("="):
-                raise self.fail("arguments are positional", self.token.span, "OPG201", "leave out the name and `=`")
+                axis = isinstance(args[-1], Name) and args[-1].name in _AXES
+                hint = "a reduction names its indices: `sum[k](x[..., k])`" if axis else "leave out the name and `=`"
+                raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
             if not self.accept(","):
                 break
         return tuple(args), self.expect(")", opener).span

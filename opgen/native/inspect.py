@@ -20,7 +20,7 @@ from opgen.native.cuda import nvcc
 from opgen.native.cuda_toolchain import CudaToolchain
 from opgen.native.library import cache_folder
 from opgen.native.toolchain import NoCompilerError, Toolchain, toolchain, version_of
-from opgen.write.paths import CACHE, MANIFEST
+from opgen.write.paths import CACHE, LOCK, MANIFEST
 
 _BUILD = re.compile(r"[0-9a-f]{20}")  # the folder of one build, named after what it was made from
 _TORCH = (2, 11)
@@ -143,7 +143,8 @@ def clean(out: Path) -> Iterator[Path]:
             _prune(folder.parent)
     _prune(cache_folder(out))
     records = out / CACHE
-    if (records / "CACHEDIR.TAG").is_file() and not records.is_symlink():
+    ours = (records / "CACHEDIR.TAG").is_file() and not records.is_symlink()
+    if ours and not _is_held(records / LOCK):
         shutil.rmtree(records)
         yield records
 

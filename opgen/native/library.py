@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -20,16 +19,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from opgen.diagnostics.model import Span
+from opgen.native.blame import blamed
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.paths import MANIFEST
+from opgen.write.writer import replace_file
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
 
 class CompileError(RuntimeError):
-    """The compiler refused generated code: our bug. The message has its output."""
+    """The compiler refused generated code. The message has the command and its output; `place` is where in the spec."""
+
+    place: Span | None = None
 
 
 def cache_folder(out: Path) -> Path:
@@ -78,10 +82,14 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     built = cached(out, op, tools)
     target = out / op / tools.library
     stamp = _stamp(target)
-    if not _same(built, target):
-        stamp.unlink(missing_ok=True)
-        _install(built, target)
-    stamp.write_text(generation(out, op))
+    with _locked(built.parent / "lock"):
+        for half in target.parent.glob(f".{target.stem}.*.tmp"):  # of a process that was killed
+            half.unlink()
+        if not _same(built, target):
+            target.unlink(missing_ok=True)  # first, so that at no time a library lies beside another's stamp
+            stamp.unlink(missing_ok=True)
+            replace_file(target, built.read_bytes())
+        replace_file(stamp, generation(out, op).encode())
     return target
 
 
@@ -134,7 +142,11 @@ def cached(out: Path, op: str, tools: Tools) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / "lock"):
             if not library.exists():
-                _build(op, sources, tools, library)
+                try:
+                    _build(op, sources, tools, library)
+                except CompileError as e:
+                    e.place = blamed(out, op, str(e))
+                    raise
     return library
 
 
@@ -176,16 +188,6 @@ def _run(command: list[str]) -> None:
 
 def _same(a: Path, b: Path) -> bool:
     return b.exists() and a.stat().st_size == b.stat().st_size and a.read_bytes() == b.read_bytes()
-
-
-def _install(built: Path, target: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".native-", suffix=".so")
-    os.close(handle)
-    try:
-        shutil.copy(built, name)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

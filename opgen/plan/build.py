@@ -40,6 +40,7 @@ from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
 from opgen.plan.streams import Streamed, streamed
+from opgen.plan.tails import calm
 from opgen.plan.values import resolve
 
 
@@ -70,6 +71,7 @@ class _Planner:
         operands |= found.reads
         results = {o.value for o in outputs}
         statements, biases = fuse(statements, products, results | found.reads, self.arguments)
+        statements = tuple(s if s.target in found.uses else calm(s) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)

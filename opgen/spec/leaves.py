@@ -24,6 +24,7 @@ OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
 _YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+_WORD = re.compile(r"[A-Za-z_]\w*|\.\.\.")
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
@@ -62,7 +63,18 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
     """One value where a list is expected."""
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
-    return expected(what, node, f"write `[{node.text}]`", meant=Sequence((node,), node.span, node.key))
+    items = _items(node)
+    shown = ", ".join(item.text for item in items)
+    return expected(what, node, f"write `[{shown}]`", meant=Sequence(items, node.span, node.key))
+
+
+def _items(node: Scalar) -> tuple[Scalar, ...]:
+    """What a value may stand for that should be a list: its words, if it is nothing but names and dots."""
+    found = list(_WORD.finditer(node.text))
+    if node.span.text != node.text or _WORD.sub("", node.text).strip(" ,"):
+        return (node,)
+    spans = [replace(node.span, start=node.span.start + m.start(), end=node.span.start + m.end()) for m in found]
+    return tuple(replace(node, text=m[0], value=m[0], span=s) for m, s in zip(found, spans, strict=True))
 
 
 def text(node: object) -> str:

@@ -217,6 +217,7 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     start = _back_to_text(source.text, start)
+    hints = (*_without_colon(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -224,6 +225,15 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
         related = (Label(place, where_it_began(error.context or "")),)
     place = Span(source, start, min(start + 1, len(source.text)))
     composer.bag.error("OPG101", f"YAML: {message}", place, related=related, hints=hints)
+
+
+def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where the line before a field that cannot stand there is a field without its colon."""
+    before = source.text[:offset].rpartition("\n")[0].rstrip()
+    line = before.rpartition("\n")[2]
+    found = re.fullmatch(r"\s*(\w+)\s+[^:{\[=]*", line)
+    number = before.count("\n") + 1
+    return (f"line {number} may lack a `:` behind `{found[1]}`",) if found and before else ()
 
 
 def _tab(source: Source, offset: int, bag: Bag) -> bool:

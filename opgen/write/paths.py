@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 CACHE = ".opgen_cache"
+LOCK = "build.lock"  # in the cache folder, held by the process that writes
 MANIFEST = "manifest.json"
 _PROJECT_MARKS = ("pyproject.toml", ".git")
 

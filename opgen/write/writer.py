@@ -1,53 +1,86 @@
 """Carry out changes so that a reader finds the old folder or the new one, and a run cut short can be repeated.
 
-All new contents are first written to temporary siblings, then renamed into place one after the other, with the
-manifest last. A journal of what is about to be written lies in the cache folder meanwhile: should the run be cut
-short, the next one knows the new files for ours.
+One process at a time writes into an output folder, and first clears away what a killed one left. The files that all
+operators share lie in several folders, each replaced in one step, with the manifest last; a journal of what is about
+to be written lies in the cache folder meanwhile, by which the next run knows the new files for ours.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opgen.write.compare import Change, Status
 from opgen.write.manifest import sha256
-from opgen.write.paths import CACHE, inside
+from opgen.write.paths import CACHE, LOCK, inside
+from opgen.write.swap import recover, replace_folder
 
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of opgen's; it is safe to delete.\n"
+_STAGED = "staged"
+
+
+@contextmanager
+def exclusive(out: Path) -> Iterator[None]:
+    """Be the only process that writes into an output folder. The lock dies with its process."""
+    with (cache_folder(out) / LOCK).open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        for scratch in sorted((out / CACHE / _STAGED).glob("*")):
+            recover(out / scratch.name, scratch)
+        yield
+
+
+def clear_away(out: Path) -> None:
+    """Remove what a run that was killed left behind, where nothing has to be written."""
+    if any((out / CACHE / _STAGED).glob("*")):
+        with suppress(OSError), exclusive(out):
+            pass
 
 
 def commit(out: Path, changes: Sequence[Change], *, folder: str, pending: str, force: bool = False) -> None:
-    """Write, replace and remove what the changes say; hand edits only with `force`."""
+    """Write, replace and remove what the changes say; hand edits only with `force`. To be called in `exclusive`."""
     allowed = {Status.CREATED, Status.UPDATED, Status.REMOVED} | ({Status.EDITED} if force else set())
-    writes = [c for c in changes if c.status in allowed and c.after is not None]
-    removes = [c for c in changes if c.status in allowed and c.after is None]
-    if not writes and not removes:
+    chosen = [c for c in changes if c.status in allowed]
+    if not chosen:
         return
     journal = inside(out, pending)
-    names = {c.path.removeprefix(f"{folder}/"): sha256((c.after or "").encode()) for c in writes}
-    cache_folder(out)
-    _write(journal, json.dumps(names, sort_keys=True))
-    staged = _stage(out, writes)
-    try:
-        for temporary, target in staged:
-            os.replace(temporary, target)
-    finally:
-        for temporary, _ in staged:
-            temporary.unlink(missing_ok=True)
-    for change in removes:
-        _remove(out, change.path)
+    _write(journal, json.dumps(_hashes(folder, chosen), sort_keys=True).encode())
+    folders: dict[str, dict[str, bytes | None]] = {}
+    for change in chosen:
+        inside(out, change.path)
+        top, _, name = change.path.partition("/")
+        folders.setdefault(top if name else "", {})[name or top] = _bytes(change)
+    files = folders.pop("", {})
+    for top, contents in folders.items():
+        replace_folder(out / top, out / CACHE / _STAGED / top, contents)
+    for name, data in files.items():
+        if data is None:
+            (out / name).unlink(missing_ok=True)
+        else:
+            _put(data, out / CACHE / "file.tmp", out / name)
     journal.unlink(missing_ok=True)
 
 
-def replace_file(target: Path, text: str) -> None:
+def _hashes(folder: str, changes: Sequence[Change]) -> dict[str, str]:
+    texts = {c.path.removeprefix(f"{folder}/"): data for c in changes if (data := _bytes(c)) is not None}
+    return {name: sha256(data) for name, data in texts.items()}
+
+
+def _bytes(change: Change) -> bytes | None:
+    return None if change.after is None else change.after.encode()
+
+
+def replace_file(target: Path, data: bytes) -> None:
     """Write a file of its own, so that a reader finds the old text or the new one."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    _put(data, target.with_name(f".{target.name}.{os.getpid()}.tmp"), target)
+
+
+def _put(data: bytes, temporary: Path, target: Path) -> None:
     try:
-        _write(temporary, text)
+        _write(temporary, data)
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -63,40 +96,6 @@ def cache_folder(out: Path) -> Path:
     return cache
 
 
-def _stage(out: Path, writes: Sequence[Change]) -> list[tuple[Path, Path]]:
-    staged: list[tuple[Path, Path]] = []
-    try:
-        for change in writes:
-            target = inside(out, change.path)
-            temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-            staged.append((temporary, target))
-            _write(temporary, change.after or "")
-    except BaseException:
-        for temporary, _ in staged:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-        raise
-    return staged
-
-
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
-
-
-def _remove(out: Path, relative: str) -> None:
-    """Remove a file, and the folders that are empty without it."""
-    target = inside(out, relative)
-    target.unlink(missing_ok=True)
-    folder = target.parent
-    while folder != out and folder.is_relative_to(out):
-        left = [p for p in folder.iterdir() if p.name != "__pycache__"]
-        if left:
-            return
-        for compiled in folder.glob("__pycache__/*.pyc"):
-            compiled.unlink(missing_ok=True)
-        with suppress(OSError):
-            (folder / "__pycache__").rmdir()
-        with suppress(OSError):
-            folder.rmdir()
-        folder = folder.parent
+    path.write_bytes(data)

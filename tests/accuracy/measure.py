@@ -29,7 +29,8 @@ Doubles = np.ndarray[Any, np.dtype[np.float64]]
 class Score:
     """The largest error and where it is; the first points where a nan or an infinity stands for a number.
 
-    `excused`: the first point where there is a nan that is forgiven because torch has one there, too.
+    `excused`: the first point where there is a nan for a finite number that is forgiven because torch has one there,
+    too; `endless`: the same for an infinity.
     """
 
     ulp: float = 0.0
@@ -37,6 +38,7 @@ class Score:
     nan: tuple[float, ...] = ()
     infinite: tuple[float, ...] = ()
     excused: tuple[float, ...] = ()
+    endless: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,16 @@ def score(
     known = ~np.isnan(true)
     finite = known & (np.abs(true) <= _LARGEST)
     wrong = known & np.isnan(got)
-    endless = np.any([np.isinf(x) for x in arrays.values()], axis=0)
-    excused = (endless | lenient) & (own is not None and np.isnan(own))
+    outside = np.any([np.isinf(x) for x in arrays.values()], axis=0)
+    excused = (outside | lenient) & (own is not None and np.isnan(own))
     above = finite & np.isinf(got) & (error > 4)
     measured = known & ~np.isnan(error)
     worst = int(np.argmax(np.where(measured, error, -1.0)))
     largest = float(error[worst]) if measured.any() else 0.0
-    return Score(largest, point(worst), first(wrong & ~excused), first(above), first(wrong & excused))
+    shared = wrong & excused
+    return Score(
+        largest, point(worst), first(wrong & ~excused), first(above), first(shared & finite), first(shared & ~finite)
+    )
 
 
 def ulps(got: Floats, true: Doubles) -> Doubles:
@@ -211,7 +216,7 @@ def lines(c: Case, truth: Sampled, implementations: dict[str, Implementation]) -
         for name, r in results.items():
             if r is not None and (k == 0 or r.slopes):
                 own = None if name == "torch" else _column_of(results.get("torch"), k)
-                lenient = name == "form" or not c.name.startswith("f_")
+                lenient = name == "form" or (len(c.inputs) > 1 and not c.name.startswith("f_"))
                 scores[name] = score(_column_of(r, k), true, truth.arrays, own, lenient=lenient)
         found.append(Line(c.name, of, scores))
     return found

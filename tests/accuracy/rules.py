@@ -241,7 +241,10 @@ RULES: dict[str, Rule] = {
         (lambda x, low, high: mp.mpf(low <= x <= high), lambda x, low, high: mp.mpf(low < high and x < low),
          lambda x, low, high: mp.mpf(x > high or high < low)),
     ),
-    "lerp": (lambda x, y, t: x + t * (y - x), (lambda x, y, t: 1 - t, lambda x, y, t: t, lambda x, y, t: y - x)),
+    "lerp": (
+        lambda x, y, t: x + t * (y - x) if abs(t) > 1 else (1 - t) * x + t * y,  # exact at both ends
+        (lambda x, y, t: 1 - t, lambda x, y, t: t, lambda x, y, t: y - x),
+    ),
     "pow": (_power, _power_slopes()),
     "neg": (lambda x: -x, (lambda x: mp.mpf(-1),)),
     "sub": (lambda x, y: x - y, (_ONE, lambda x, y: mp.mpf(-1))),

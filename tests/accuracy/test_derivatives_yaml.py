@@ -38,10 +38,12 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     ("acosh", "x"): "at -1, outside of the domain, the infinity has the other sign",
     ("erfcx", "x"): "0 at inf, where torch has inf*0",
     ("copysign", "x"): "the sign at an infinite x, where torch divides inf by inf",
+    ("atan2", "y"): "0 at an infinite point, where torch divides inf by inf",
+    ("atan2", "x"): "0 at an infinite point, where torch divides inf by inf",
     ("reduction", "logsumexp"): "0 where everything is -inf, as the language page says; torch has nan",
-    ("reduction", "logcumsumexp"): "0 for an element that is -inf, torch has nan; nan behind an inf, torch has 0",
-    ("reduction", "prod"): "0 times inf is nan in the result, and so in the derivative by the infinite factor",
-    ("reduction", "cumprod"): "with an infinite factor only: torch has nan where the partial products are finite",
+    ("reduction", "logcumsumexp"): "0 for an element that is -inf where everything so far is; torch has nan",
+    ("reduction", "prod"): "0 where a zero is among the other factors, torch has nan where an infinity is as well",
+    ("reduction", "cumprod"): "where torch divides inf by inf the finite product; nan, not 0, behind a nan result",
 }
 
 

@@ -66,27 +66,31 @@ class Formula:
             d = self._dual({n: mp.mpf(point[n]) for n in self.inputs})
             return Truth(_rounded(d.value), tuple(map(_rounded, d.slopes)))
         own = {n: math.copysign(1.0, point[n]) for n in self.inputs}
-        sides = [
-            self._limit(point, {**own, **dict(zip(zeros, signs, strict=True))}, pace)
-            for zeros in [[n for n in special if point[n] == 0]]
+        zeros = [n for n in special if point[n] == 0]
+        sides = {
+            signs: [
+                self._limit(point, {**own, **dict(zip(zeros, signs, strict=True))}, pace)
+                for pace in range(len(special) + (len(special) > 1))
+            ]
             for signs in itertools.product((1.0, -1.0), repeat=len(zeros))
-            for pace in range(len(special))
-        ]
-        slopes = (_common([s.slopes[k] for s in sides]) for k in range(len(self.inputs)))
-        return Truth(self._value_at(point, own), tuple(slopes))
+        }
+        slopes = (_common([s.slopes[k] for side in sides.values() for s in side]) for k in range(len(self.inputs)))
+        value = self._direct(point)
+        if value is None:
+            value = _common([s.value for s in sides[tuple(own[n] for n in zeros)]])
+        return Truth(value, tuple(slopes))
 
-    def _value_at(self, point: Point, own: Mapping[str, float]) -> float | None:
+    def _direct(self, point: Point) -> float | None:
         try:
             found = self._value(self.body, {n: Dual(mp.mpf(point[n]), ()) for n in self.inputs}).value
         except (ValueError, ArithmeticError, TypeError):
             found = None
-        direct = _rounded(found)
-        return self._limit(point, own, 0).value if direct is None else direct
+        return _rounded(found)
 
     def _limit(self, point: Point, signs: Mapping[str, float], pace: int) -> Truth:
         """What the formula tends to; a zero is approached from the side that its sign says.
 
-        Of several inputs that tend to a limit, one goes ahead of the others; `pace` says which.
+        Of several inputs that tend to a limit, one goes ahead of the others; `pace` says which, or that none does.
         """
         moving = [n for n in self.inputs if point[n] == 0 or math.isinf(point[n])]
         found: list[Dual] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +82,24 @@ def test_show_prints_programs_and_mistakes(tmp_path: Path, monkeypatch: pytest.M
     assert "forward: y[..., n]" in opgen("show", "affine.yaml", "--stage", "spec")[1]
     (tmp_path / "affine.yaml").write_text(MISTAKES["shape clash"][0])
     assert opgen("show", "affine.yaml")[0] == 1
+
+
+GOLDEN = sorted((Path(__file__).resolve().parent.parent / "diagnostics/golden").glob("*.md"))
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_every_recorded_mistake_is_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opgen: Opgen, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen = 0
+    for path in GOLDEN:
+        _, fence, rest = path.read_text(encoding="utf-8").partition("```yaml\n")
+        if fence:
+            (tmp_path / "spec.yaml").write_text(rest.partition("```")[0])
+            code, out, _ = opgen("build", "spec.yaml", "--format", form)
+            document = json.loads(out)
+            found = document["diagnostics"] if form == "json" else document["runs"][0]["results"]
+            assert code == bool([d for d in found if d.get("severity", d.get("level")) == "error"]), path.name
+            seen += 1
+    assert seen > 30

@@ -16,6 +16,7 @@ from opgen.emit.layout import bracketed, imported, quoted, unpacked
 from opgen.emit.python_text import python_text
 from opgen.emit.view_module import initialiser
 from opgen.ir.lower import lower
+from opgen.lang.initialiser import parse_initialiser
 from opgen.lang.parser import parse_expression
 from opgen.opt.derive import derive
 from opgen.spec.formula import Formula
@@ -157,9 +158,34 @@ def test_conditions_over_tensors() -> None:
 
 
 def test_initialisers() -> None:
-    dims = {"K": "in_features"}
-    assert initialiser("normal", "self.w", dims) == "torch.nn.init.normal_(self.w)"
-    assert (
-        initialiser("uniform(-1/sqrt(K), b=1)", "self.w", dims)
-        == "torch.nn.init.uniform_(self.w, -1 / math.sqrt(self.in_features), b=1)"
-    )
+    def call(text: str) -> str:
+        parsed = parse_initialiser(Formula.plain(text), ("K",), Bag())
+        assert parsed is not None
+        return initialiser(parsed, "self.w", {"K": "in_features"})
+
+    assert call("normal") == "torch.nn.init.normal_(self.w)"
+    expected = "torch.nn.init.uniform_(self.w, -1 / math.sqrt(self.in_features), b=1)"
+    assert call("uniform(-1/sqrt(K), b=1)") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("nrmal", "`nrmal` is not an initialiser"),
+        ("os.system", "`os.system` is not an initialiser"),
+        ("normal(std=M)", "`M` is no number"),
+        ("normal(std=lgamma(2))", "this is no number"),
+        ("normal(sdt=1)", "takes `mean` and `std`"),
+        ("normal(1, 2, 3)", "takes `mean` and `std`"),
+        ("normal(1, mean=2)", "takes `mean` and `std`"),
+        ("normal(std=2, 1)", "takes `mean` and `std`"),
+        ("zeros(1)", "takes no arguments"),
+        ("constant", "takes `val`"),
+        ("normal(", "is not an initialiser"),
+        ("normal(1,)", ""),
+    ],
+)
+def test_what_is_no_initialiser(text: str, found: str) -> None:
+    bag = Bag()
+    assert parse_initialiser(Formula.plain(text), ("K",), bag) is None
+    assert found in bag.items[0].message

@@ -157,3 +157,18 @@ def test_other_positions_inside_a_recurrence() -> None:
     text = elementwise("h[t, i] = x[t, i] + h[t - 1, i//s]*h[t - 1, ids[i]]",
                        "{x: {shape: [T, N]}, ids: {shape: [N], dtype: int}}", "params: {s: {type: int}}")  # fmt: skip
     judge(verify(program(text)), {"x": noise(3, 3), "ids": array([2, 0, 2])}, {"s": 2})
+
+
+def test_recurrences_may_be_written_into_one_another() -> None:
+    formula = "p[t] = g[t - 1]/2 + x[t]\ng[t] = p[t]**2\nm[t] = m[t - 1]*g[t] + x[t]\ng2[t] = g[t] + m[t]"
+    later = "p[t] = q[t - 1]/2 + x[t]\ng[t] = p[t]**2\nm[t] = m[t - 1]*g[t] + x[t]\nq[t] = g[t]\ng2[t] = g[t] + m[t]"
+    x = array([1.0, 0.5, -1.0])
+    apart, into = (program(elementwise(f, "{x: {shape: [T]}}", "outputs: [g2]")) for f in (formula, later))
+    assert run(verify(into), {"x": x})["g2"].data == run(verify(apart), {"x": x})["g2"].data
+    judge(into, {"x": noise(4)})
+
+
+def test_a_start_runs_as_far_as_what_goes_on_from_it() -> None:
+    formula = "h[b, -1, j] = where(j == 0, 1, -inf)\nh[b, t, j] = max(h[b, t - 1, j], x[b, t, j])"
+    p = program(elementwise(formula, "{x: {shape: [B, T, J]}}"))
+    assert run(verify(p), {"x": array([[[0.0, 3.0], [2.0, 1.0]]])})["h"].data == [1.0, 3.0, 2.0, 3.0]

@@ -146,4 +146,13 @@ ROWS = (
         "tests: {cases: [{x: [[1, 2], [3, 4]]}]}",
         given="inputs: [x]\nforward: y = 2*x",
     ),
+    Code(
+        "OPG121",
+        "Not an initialiser",
+        "`module.parameters` and `module.buffers` take a function of `torch.nn.init` without its tensor and underscore,"
+        " such as `normal(std=0.02)`. Arguments are numbers: expressions of the sizes and params of the module.",
+        "module: {parameters: {w: nrmal(std=0.02)}}",
+        "module: {dims: {K: features}, parameters: {w: normal(std=1/sqrt(K))}}",
+        given="inputs: {x: {shape: [..., K]}, w: {shape: [K]}}\nforward: y[..., k] = w[k]*x[..., k]",
+    ),
 )

@@ -72,8 +72,9 @@ ROWS = (
     Code(
         "OPG602",
         "Compilation failed",
-        "The compiler refused generated code. It is a bug of opgen, so please report it, or the compiler is too"
-        " old: C++17 is needed, and nvcc of the CUDA release that torch was built for.",
+        "The compiler refused generated code. Where a function of another library is named under `extern`, its C++ name"
+        " may be wrong. Otherwise it is a bug of opgen, so please report it, or the compiler is too old: C++17 is"
+        " needed, and nvcc of the CUDA release that torch was built for.",
         "opgen compile  # with a compiler that knows no C++17",
         "CXX=g++-12 opgen compile",
     ),

@@ -1,0 +1,124 @@
+"""Initialisers such as `normal(0, std=1/sqrt(K))`: functions of torch.nn.init without their tensor and underscore.
+
+In goes the formula of a spec, out comes the function and its arguments as expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.lang.nodes import Call, Expr, Name, Number, Power, Product, Sum, Unary
+from opgen.lang.parser import parse_expression
+from opgen.spec.formula import Formula
+from opgen.spec.model import OpSpec
+
+_CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
+_FAN = ("a", "mode", "nonlinearity")
+# What each takes behind the tensor; `mode` and `nonlinearity` are words, which a spec cannot give.
+_ARGUMENTS = {
+    "uniform": ("a", "b"), "normal": ("mean", "std"), "trunc_normal": ("mean", "std", "a", "b"), "constant": ("val",),
+    "ones": (), "zeros": (), "eye": (), "dirac": ("groups",), "xavier_uniform": ("gain",), "xavier_normal": ("gain",),
+    "kaiming_uniform": _FAN[:1], "kaiming_normal": _FAN[:1], "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
+}  # fmt: skip
+_NEEDED = {"constant": 1, "sparse": 1}
+NUMBER_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "floor", "ceil", "hypot",
+                    "abs", "min", "max", "int")  # fmt: skip
+CONSTANTS = ("pi", "inf", "nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Initialiser:
+    """A function of torch.nn.init, and its arguments behind the tensor with their keywords."""
+
+    name: str
+    arguments: tuple[tuple[str | None, Expr], ...]
+
+
+def initialisers(spec: OpSpec, bag: Bag) -> dict[str, Initialiser]:
+    """Those of a spec's module, by the input they are for; mistakes go to the bag."""
+    module = spec.module
+    if module is None:
+        return {}
+    params = (p.name for p in spec.params if p.type in ("int", "float") and p.length is None)
+    known = (*map(str, module.dims), *map(str, params))
+    found = ((str(name), parse_initialiser(f, known, bag)) for name, f in (*module.parameters, *module.buffers))
+    return {name: i for name, i in found if i is not None}
+
+
+def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialiser | None:
+    """The initialiser that a formula states; `known` are the names its arguments may read."""
+    match = _CALL.fullmatch(f.text)
+    if match is None or match[1] not in _ARGUMENTS:
+        name = match[1] if match is not None else f.text.strip()
+        bag.error(
+            "OPG121", f"`{name}` is not an initialiser", f.whole, label="not a function of torch.nn.init",
+            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=did_you_mean(name, tuple(_ARGUMENTS)),
+        )  # fmt: skip
+        return None
+    names, arguments = _ARGUMENTS[match[1]], []
+    for start, end in _parts(f.text, *match.span(2)) if match[2] is not None else ():
+        keyword = _KEYWORD.fullmatch(f.text, start, end)
+        value = _sub(f, keyword.start(2) if keyword else start, end)
+        e = parse_expression(value, bag)
+        if e is None or not _is_number(e, known, bag):
+            return None
+        arguments.append((keyword[1] if keyword else None, e))
+    given = [key or names[k] if k < len(names) or key else "" for k, (key, _) in enumerate(arguments)]
+    in_order = all(a is None for a, b in zip(_keys(arguments), _keys(arguments)[1:], strict=False) if b is None)
+    fits = all(n in names for n in given) and len(set(given)) == len(given) and in_order
+    if not fits or any(n not in given for n in names[: _NEEDED.get(match[1], 0)]):
+        takes = f"takes {listed(names, 'and')}" if names else "takes no arguments"
+        bag.error("OPG121", f"the initialiser `{match[1]}` {takes}", f.whole, label="other arguments here")
+        return None
+    return Initialiser(match[1], tuple(arguments))
+
+
+def _keys(arguments: list[tuple[str | None, Expr]]) -> list[str | None]:
+    return [key for key, _ in arguments]
+
+
+def _sub(f: Formula, start: int, end: int) -> Formula:
+    return Formula(f.text[start:end], f.source, f.offsets[start : end + 1])
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The arguments of a call: split at the commas outside brackets."""
+    if not text[start:end].strip():
+        return
+    depth = 0
+    for i in range(start, end):
+        depth += (text[i] in "([") - (text[i] in ")]")
+        if text[i] == "," and depth == 0:
+            yield start, i
+            start = i + 1
+    yield start, end
+
+
+def _is_number(e: Expr, known: tuple[str, ...], bag: Bag) -> bool:
+    """Whether an argument can be computed from the sizes and params of a module; else the bag says what cannot."""
+    match e:
+        case Number():
+            return True
+        case Name(name=name):
+            if name in known or name in CONSTANTS:
+                return True
+            note = f"known here: {listed(known, 'and')}" if known else "the module has no sizes and no params"
+            bag.error("OPG121", f"`{name}` is no number that the module knows", e.span, notes=(note,),
+                      hints=did_you_mean(name, known))  # fmt: skip
+            return False
+        case Unary(op="-", operand=operand):
+            return _is_number(operand, known, bag)
+        case Sum(terms=parts) | Product(factors=parts):
+            return all(_is_number(p, known, bag) for _, p in parts)
+        case Power(base=base, exponent=exponent):
+            return _is_number(base, known, bag) and _is_number(exponent, known, bag)
+        case Call(name=name, args=args) if name in NUMBER_FUNCTIONS:
+            return all(_is_number(a, known, bag) for a in args)
+        case _:
+            bag.error("OPG121", "this is no number", e.span, notes=(f"functions: {listed(NUMBER_FUNCTIONS, 'and')}",))
+            return False

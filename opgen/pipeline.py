@@ -99,18 +99,24 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.PROGRAM:
         return made
 
+    from opgen.emit.names import named_inside
     from opgen.opt.derive import Flags, derive
 
-    kept = None if spec.save == "auto" else tuple(map(str, spec.save))
+    operator = named_inside(operator)
+    inside = {shown: name for name, shown in operator.spelled}
+    kept = None if spec.save == "auto" else tuple(inside.get(n, str(n)) for n in spec.save)
     flags = Flags(spec.exact, spec.once_differentiable, kept)
     made = replace(made, derived=derive(operator, flags))
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
     from opgen.emit.files import SpecInfo, render
+    from opgen.spec.rename import renamed_spec
 
     info = SpecInfo(file.label, file.sha256)
-    return replace(made, files=render(spec, operator, made.derived or (), info, OPTIONS["namespace"]))
+    return replace(
+        made, files=render(renamed_spec(spec, inside), operator, made.derived or (), info, OPTIONS["namespace"])
+    )
 
 
 def shared_files() -> tuple[RenderedFile, ...]:

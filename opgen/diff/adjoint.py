@@ -19,7 +19,8 @@ from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
 from opgen.diff.sizes import Sizes
-from opgen.diff.structure import Builder, Names, close, loops_of, positions, shape_axes
+from opgen.diff.structure import Builder, close, loops_of, positions, shape_axes
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -90,7 +91,7 @@ class _Sweep:
 
     def __post_init__(self) -> None:
         p = self.program
-        self.names = Names(names(p))
+        self.names = Names(names(p), first=1)
         self.builder = Builder(self.names)
         self.sizes = Sizes.of(p)
         self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
@@ -117,7 +118,7 @@ class _Sweep:
         made = self.program.tensor(tensor)
         if isinstance(made, Compute | Scatter):
             return made.axes
-        return shape_axes(self.shapes[tensor], Names(()), [None] * len(self.shapes[tensor]))
+        return shape_axes(self.shapes[tensor], Names((), first=1), [None] * len(self.shapes[tensor]))
 
     def contribute(self, tensor: str, c: Contribution) -> None:
         self.collected.setdefault(tensor, []).append(c)

@@ -14,8 +14,8 @@ from functools import lru_cache
 from opgen.diff.algebra import product
 from opgen.diff.gather import gathered
 from opgen.diff.sizes import Sizes
-from opgen.diff.structure import Names
 from opgen.ir.arithmetic import either, negation_of
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop, Scatter, Shape
 from opgen.ir.scalar import (
     BATCH,
@@ -87,7 +87,7 @@ def transpose(
     covered = tuple(a for a in plain if a is not None)
     rest = tuple(a for a in loops if a not in covered)
     whole = len(covered) == len(shape)
-    names = Names([*by_name])
+    names = Names([*by_name], first=1)
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
     if not rest and not whole and not forced:
         return _selected(target, access, plain, axes, value)
@@ -177,7 +177,7 @@ def renamed_contribution(c: Contribution, axes: tuple[Loop, ...]) -> Contributio
 
 def renamed(s: Compute, axes: tuple[Loop, ...]) -> Compute:
     """A statement with other names for its axes; its own reduction indices step aside where they would be captured."""
-    taken = Names(a.name for a in axes if isinstance(a, Axis))
+    taken = Names((a.name for a in axes if isinstance(a, Axis)), first=1)
     mapping = {a.name: b.name for a, b in zip(s.axes, axes, strict=True) if isinstance(a, Axis) and isinstance(b, Axis)}
     over: list[Loop] = []
     for a in s.over:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from opgen.diff.conditions import conjuncts, decided, is_integer
 from opgen.diff.sizes import Sizes, estimate
-from opgen.diff.structure import Names
+from opgen.ir.names import Names
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
@@ -330,7 +330,7 @@ def solve(
     does not happen where `quotients` are left as they are.
     """
     axes = [a for a in loops if isinstance(a, Axis)]
-    names = Names([a.name for a in (*axes, *known) if isinstance(a, Axis)])
+    names = Names([a.name for a in (*axes, *known) if isinstance(a, Axis)], first=1)
     system = _System(axes, sizes.facts((*known, *axes)), active, sizes, names)
     system.taken_apart = quotients
     for left, right in (*equations, *_given(active, axes, sizes)):

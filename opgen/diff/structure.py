@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Argument,
     Axis,
@@ -28,23 +29,6 @@ from opgen.ir.program import (
 )
 from opgen.ir.ranges import loops_in
 from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Index, Param, Position, Read, Scalar, casts_of, mentions, mul, walk
-
-
-class Names:
-    """Names that are taken, and fresh ones beside them."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self.taken = dict.fromkeys(taken)
-        self.last: dict[str, int] = {}  # the number that was tried last, by name
-
-    def fresh(self, base: str) -> str:
-        name, k = base, self.last.get(base, 0)
-        while name in self.taken:
-            k += 1
-            name = f"{base}_{k}"
-        self.taken[name] = None
-        self.last[base] = k
-        return name
 
 
 class Builder:

@@ -18,7 +18,8 @@ from opgen.diff.recurrence import dependent
 from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS
-from opgen.diff.structure import Builder, Names, close, loops_of, positions
+from opgen.diff.structure import Builder, close, loops_of, positions
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -55,7 +56,7 @@ def tangent(p: Program, wrt: tuple[str, ...] | None = None) -> Program:
 class _Walk:
     def __init__(self, p: Program, sources: tuple[str, ...]) -> None:
         self.program = p
-        self.names = Names(names(p))
+        self.names = Names(names(p), first=1)
         self.builder = Builder(self.names)
         self.varied = varied(p, sources)
         self.tangents: dict[str, str] = {}
@@ -173,7 +174,7 @@ def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
     read = {r.tensor for s in transposed.statements for r in statement_reads(s)}
     if any(name in read for name in cotangents):
         raise NoForwardModeError(f"{p.name}: the stated gradient does not scale with the cotangent")
-    taken = Names(names(transposed))
+    taken = Names(names(transposed), first=1)
     renaming = {t.name: taken.fresh(f"tangent_{mine[t.of]}") for t in transposed.inputs if t.of in mine}
     inputs = tuple(
         replace(t, name=renaming[t.name], role=Role.TANGENT, of=mine[t.of]) if t.name in renaming else t

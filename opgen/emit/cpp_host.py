@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import block, laid_out
 from opgen.emit.cuda_layout import LIMIT
-from opgen.emit.cuda_scope import RESERVED
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.signature import is_computed
+from opgen.ir.names import Names
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
@@ -22,7 +22,6 @@ from opgen.plan.contract import linear_form
 from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Operand, Result, ScatterStep, Storage, Stream
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
-_OURS = frozenset(["call", "mask", "opgen", "Tensor", "Optional", "Text"])
 _NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
 _ATOM = NATIVE.atom
 _POSITIONAL = ("argmax", "argmin")
@@ -46,11 +45,6 @@ class HostFunction:
     name: str
     schema: str
     definitions: tuple[tuple[str, ...], ...]
-
-
-def identifier(name: str) -> str:
-    """A name of the spec in C++: with an underscore where it is taken."""
-    return f"{name}_" if name in RESERVED or name in _OURS else name
 
 
 def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFunction:
@@ -95,9 +89,14 @@ def _conditions(v: Variant) -> list[str]:
 
 
 def _parameters(operator: Operator, d: Direction) -> list[str]:
-    found = [f"const Optional& {identifier(t)}" for t in d.tensors]
-    found += [f"{_parameter_type(a)} {identifier(a.name)}" for a in operator.params]
-    return [*found, "const std::vector<bool>& mask"] if d.mask else found
+    found = [f"const Optional& {t}" for t in d.tensors]
+    found += [f"{_parameter_type(a)} {a.name}" for a in operator.params]
+    return [*found, f"const std::vector<bool>& {_mask(operator, d)}"] if d.mask else found
+
+
+def _mask(operator: Operator, d: Direction) -> str:
+    """What the host calls its own argument."""
+    return Names((*d.tensors, *(a.name for a in operator.params))).fresh("mask")
 
 
 def _may_miss(a: Argument) -> bool:
@@ -144,8 +143,8 @@ def _head(operator: Operator, d: Direction, name: str) -> str:
 
 def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[int, str]]) -> list[str]:
     """The function that picks the variant from what was given."""
-    arguments = [identifier(t) for t in d.tensors] + [identifier(a.name) for a in operator.params]
-    call = ", ".join([*arguments, "mask"] if d.mask else arguments)
+    arguments = [*d.tensors, *(a.name for a in operator.params)]
+    call = ", ".join([*arguments, _mask(operator, d)] if d.mask else arguments)
     lines: list[str] = []
     for number, test in chosen:
         result = f"return {name}_{number}({call});"
@@ -157,14 +156,13 @@ def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[
 def _test(operator: Operator, d: Direction, c: Condition) -> str:
     """How a condition of a variant is tested; empty where this direction cannot tell."""
     params = {a.name: a for a in operator.params}
-    name = identifier(c.name)
     match c:
-        case Given(_, present):
-            known = c.name in d.tensors or c.name in params
+        case Given(name, present):
+            known = name in d.tensors or name in params
             return f"{'' if present else '!'}{name}.has_value()" if known else ""
-        case Chosen(_, bool(value)):
+        case Chosen(name, bool(value)):
             return name if value else f"!{name}"
-        case Chosen(_, value):
+        case Chosen(name, value):
             return f'{name} == "{value}"'
 
 
@@ -206,7 +204,7 @@ class _VariantCode:
 
     def _argument(self, b: Buffer) -> str:
         method = "cotangent" if b.role in (Role.COTANGENT, Role.TANGENT) else "input"
-        given = identifier(b.name) if b.name in self.d.tensors else "Optional()"
+        given = b.name if b.name in self.d.tensors else "Optional()"
         if b.name not in self.d.tensors:
             method = "unused"
         entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
@@ -242,7 +240,7 @@ class _VariantCode:
                 return Text(f"call.size({self.dims.index(name)})", _ATOM, Kind.INT)
             case Param(name, item):
                 a = next(a for a in self.operator.params if a.name == name)
-                text = identifier(name) + (".value_or(0)" if _may_miss(a) else "")
+                text = name + (".value_or(0)" if _may_miss(a) else "")
                 return Text(text if item is None else f"{text}[{item}]", _ATOM, Kind.INT)
             case _:
                 raise AssertionError(f"{self.plan.name}: {e} in a size")
@@ -250,7 +248,7 @@ class _VariantCode:
     def _number(self, a: Argument) -> list[str]:
         if a.type == "str":
             return []
-        name = identifier(a.name)
+        name = a.name
         if a.length is not None:
             return [f"call.numbers({name}, {a.length});"]
         return [f"call.number({name}.value_or({_NUMBERS[a.type]}{{}}));" if _may_miss(a) else f"call.number({name});"]
@@ -262,7 +260,8 @@ class _VariantCode:
         if not self.d.mask:
             return ""
         origin = {o.name: o.of for (_, p) in self.d.programs for o in p.outputs}
-        tests = [f"mask[{self.d.mask.index(origin[r])}]" for r in results if origin.get(r) in self.d.mask]
+        mask = _mask(self.operator, self.d)
+        tests = [f"{mask}[{self.d.mask.index(origin[r])}]" for r in results if origin.get(r) in self.d.mask]
         return " || ".join(tests) if len(tests) == len(results) else ""
 
     def _steps(self) -> list[str]:
@@ -332,8 +331,8 @@ class _VariantCode:
         whole = f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
         if len(values) == 1 or len(whole) < 100:
             return [whole]
-        taken = {identifier(n) for n in (*self.d.tensors, *(a.name for a in self.operator.params))}
-        names = [identifier(n) if identifier(n) not in taken else f"{n}_result" for n in self.d.results]
+        taken = Names((*self.d.tensors, *(a.name for a in self.operator.params), _mask(self.operator, self.d)))
+        names = [taken.fresh(n) for n in self.d.results]
         lines = [f"const Tensor {n} = {v};" for n, v in zip(names, values, strict=True) if v != "Tensor()"]
         shown = [v if v == "Tensor()" else n for n, v in zip(names, values, strict=True)]
         return [*lines, f"return {{{', '.join(shown)}}};"]

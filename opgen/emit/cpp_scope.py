@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from opgen.emit.cuda_scope import RESERVED, host_number, layout, value_type
+from opgen.emit.cuda_scope import host_number, layout, value_type
+from opgen.emit.names import CPU_KERNELS, member
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
 from opgen.plan.model import KernelPlan, Nest, Pass, Storage
 from opgen.plan.ranges import Ranges
 
-_OURS = "run row columns outer begin end call host lane numbers chunk part total i"
 _ATOM = NATIVE.atom
 _LONG = 100
 
@@ -61,20 +62,15 @@ class CpuScope:
     around: tuple[Loop, ...] = ()  # all loops of the kernel
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
-    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
-    _taken: set[str] = field(default_factory=lambda: set(RESERVED) | set(_OURS.split()))
+    fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
     _ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
         self._ranges = Ranges.of_plan(self.plan)
 
     def fresh(self, wish: str) -> str:
-        name, number = wish, self._next.get(wish, 2)
-        while name in self._taken:
-            name, number = f"{wish}_{number}", number + 1
-        self._taken.add(name)
-        self._next[wish] = number
-        return name
+        """A name of the kernel's own."""
+        return self.fresh_names.fresh(wish)
 
     @property
     def printer(self) -> Printer:
@@ -149,7 +145,7 @@ class CpuScope:
         """A dim or parameter as a constant of the kernel."""
         host = host_number(self.plan, e)
         wish = (
-            ("elements" if e.name == "..." else e.name)
+            ("elements" if e.name == "..." else member(e.name))
             if isinstance(e, Dim)
             else (e.name if e.item is None else f"{e.name}_{e.item}")
         )

@@ -11,26 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from opgen.emit.names import KERNELS, member
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.plan.model import Buffer, KernelPlan, Storage
 from opgen.plan.ranges import Ranges
 
-_KEYWORDS = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
-constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
-else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
-not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return short signed
-sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid
-typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-"""
-_OURS = """
-scalar_t opmath_t int64_t batch batch_size place rest inner_rest point inner first folds other index rt V Team Folds
-step args call slots points length row flat fold finish compute merge half_t threadIdx blockIdx blockDim gridDim
-main std printf NULL INFINITY NAN OPGEN_DEVICE linux unix assert errno stdin stdout stderr EOF
-"""
-RESERVED = frozenset(f"{_KEYWORDS} {_OURS}".split())
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
 _VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
 _ATOM = NATIVE.atom
@@ -69,21 +57,15 @@ class Scope:
     packed: dict[str, str] | None = None
     around: dict[str, Axis] = field(default_factory=dict)  # the loops that the code stands in
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
-    _next: dict[str, int] = field(default_factory=dict)  # the number to try next, by wish
-    _taken: set[str] = field(default_factory=lambda: set(RESERVED))
+    names: Names = field(default_factory=lambda: Names(KERNELS))
     _ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
         self._ranges = Ranges.of_plan(self.plan)
 
     def fresh(self, wish: str) -> str:
-        """The wish, or the wish with the first free number."""
-        name, number = wish, self._next.get(wish, 2)
-        while name in self._taken:
-            name, number = f"{wish}_{number}", number + 1
-        self._taken.add(name)
-        self._next[wish] = number
-        return name
+        """A name of the kernel's own."""
+        return self.names.fresh(wish)
 
     @property
     def printer(self) -> Printer:
@@ -178,7 +160,7 @@ class Scope:
                 return Text("batch.count", _ATOM, Kind.INT)
             case Dim(name):
                 value = host_number(self.plan, e).text
-                return Text(self._member(f"dim {name}", "int64_t", name, value), _ATOM, Kind.INT)
+                return Text(self._member(f"dim {name}", "int64_t", member(name), value), _ATOM, Kind.INT)
             case Param(name, item):
                 host = host_number(self.plan, e)
                 wish = name if item is None else f"{name}_{item}"
@@ -234,7 +216,7 @@ class Scope:
     def leave(self, before: dict[str, str], loops: Sequence[Loop]) -> None:
         for axis in loops:
             if isinstance(axis, Axis):
-                self._taken.discard(self.loops[axis.name])
+                self.names.release(self.loops[axis.name])
                 self.around.pop(axis.name, None)
         self.loops = before
 

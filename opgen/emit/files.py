@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit import templates
-from opgen.emit.layout import camel, quoted
+from opgen.emit.layout import camel, imported, quoted
 from opgen.emit.native_files import native_files, shared_headers
 from opgen.emit.python_layout import fitted
 from opgen.emit.test_view import test_view
@@ -90,12 +90,13 @@ def _header(info: SpecInfo) -> str:
 
 
 def _init(s: Surface) -> dict[str, str]:
+    own = s.name if s.function == s.name else f"{s.function} as {s.name}"
     functions = [s.name, *([f"{s.name}_"] if s.spec.inplace else [])]
     names = sorted((module_name(s), s.function_class, *functions))
     return {
         "summary": "\n".join(summary_lines(s.spec)),
         "function_class": s.function_class,
         "module_class": module_name(s),
-        "functions": ", ".join(functions),
+        "functions": imported(".ops", [own, *functions[1:]]),
         "exported": ", ".join(quoted(n) for n in names),
     }

@@ -53,7 +53,8 @@ def _broken(line: str) -> str:
     reader, values = parsed
     if item and len(values) > 1:
         return line
-    document = _argument(reader, values[0]) if item else _value(reader, values)
+    starred = isinstance(values[0], ast.Starred)
+    document = _argument(reader, values[0], only=starred) if item else _value(reader, values)
     return " " * indent + printed((_targets(head), document, tail), indent, WIDTH)
 
 

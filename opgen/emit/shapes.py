@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opgen.emit.layout import bracketed, quoted
+from opgen.emit.names import PYTHON
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.ir.program import DimSource, Kind, Operator, Output, Program, Shape, Tensor, statement_reads, targets
@@ -78,8 +79,8 @@ class Sizes:
 
 
 def local(dim: str) -> str:
-    """The name of a dim's size; names that read as digits are avoided."""
-    return f"size_{dim.lower()}" if dim in ("I", "O") else dim
+    """The name of a dim's size; names that read as digits, or that code uses itself, are avoided."""
+    return f"size_{dim.lower()}" if dim in PYTHON else dim
 
 
 def _no_cast(*_: object) -> str:
@@ -141,7 +142,8 @@ def carriers(p: Program) -> Mapping[str, tuple[str, ...]]:
 def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]:
     """Lines that raise unless the operands have the declared shapes; afterwards the dims in `needed` have a name."""
     lines: list[str] = []
-    optional, whole = operator.optional, {p.real: p.name for p in operator.pairs}
+    optional = operator.optional
+    whole = dict(operator.spelled) | {p.real: operator.shown(p.name) for p in operator.pairs}
     inputs = [t for t in operator.inputs if all(t.name != p.imag for p in operator.pairs)]
     source: dict[str, str] = {}  # dim -> the local name of its size
     ordered = sorted(inputs, key=lambda t: t.name in optional)

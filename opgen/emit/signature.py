@@ -81,8 +81,8 @@ def parameters(operator: Operator) -> tuple[Parameter, ...]:
     for i, name in enumerate(names):
         trailing = all(n in optional for n in names[i:])
         kind = "Tensor | None" if name in optional else "Tensor"
-        tensors.append(Parameter(name, kind, "None" if trailing else ""))
-    params = [Parameter(a.name, annotation(a), default_text(a)) for a in operator.params]
+        tensors.append(Parameter(operator.shown(name), kind, "None" if trailing else ""))
+    params = [Parameter(operator.shown(a.name), annotation(a), default_text(a)) for a in operator.params]
     keywords = len(params) if not operator.optional else 0
     for i, p in enumerate(params[:keywords]):
         if p.default and any(not q.default for q in params[i + 1 :]):
@@ -94,11 +94,6 @@ def parameters(operator: Operator) -> tuple[Parameter, ...]:
 
 def parameter_texts(found: tuple[Parameter, ...]) -> list[str]:
     return ["*" if p.name == "*" else p.text for p in found]
-
-
-def keyword_names(operator: Operator) -> tuple[str, ...]:
-    """Params that `handle_torch_function` gets: all of them, as keywords."""
-    return tuple(a.name for a in operator.params)
 
 
 # --- schemas ---------------------------------------------------------------------------------------------------------

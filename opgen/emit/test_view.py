@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opgen.emit.layout import bracketed
+from opgen.emit.layout import bracketed, imported
+from opgen.emit.names import function_name
 from opgen.emit.sample_arrays import InputSample
 from opgen.emit.sample_cases import holds_constant, sample_cases
 from opgen.emit.sample_values import is_known, states_gradients
@@ -63,17 +64,19 @@ def test_view(
     module_call: str,
 ) -> TestView:
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
-    cases = tuple(_case(c) for c in sample_cases(spec, operator, derived))
+    cases = tuple(_case(c, operator) for c in sample_cases(spec, operator, derived))
     text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
     helpers = [h for h in ("bools", "complexes", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
-    names = [operator.name, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
+    function = function_name(operator)
+    own = operator.name if function == operator.name else f"{operator.name} as {function}"
+    names = [own, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
     attributes = _attributes(spec, operator, derived, forward_mode, module_call)
     names += ["function"] if any("function." in line for line in attributes) else []
     return TestView(
         op=operator.name,
         class_name=class_name,
-        imports=", ".join(sorted(names, key=_import_order)),
+        imports=imported(".", names),
         helpers=", ".join(("Case", "OperatorTests", *helpers)),
         math=", ".join(numbers),
         attributes=attributes,
@@ -89,11 +92,6 @@ _NO_ORACLE = "Expected values come from the other library, called directly; the 
 test_view.__test__ = False  # type: ignore[attr-defined]
 
 
-def _import_order(name: str) -> tuple[bool, str]:
-    """Classes before functions, as import sorters have it."""
-    return not name[0].isupper(), name
-
-
 def _words(text: str) -> list[str]:
     return text.replace("[", " ").replace("]", " ").replace(",", " ").replace("-", " ").split()
 
@@ -106,11 +104,11 @@ def _attributes(
     module_call: str,
 ) -> tuple[str, ...]:
     smooth_kinds = (Kind.FLOAT, Kind.COMPLEX)
-    gradient = [t.name for t in operator.operands if t.kind in smooth_kinds and t.differentiable]
+    gradient = [operator.shown(t.name) for t in operator.operands if t.kind in smooth_kinds and t.differentiable]
     refused = operator.elsewhere is not None and operator.elsewhere.backward is None
     outputs = () if refused else surface(operator.pairs, operator.variants[0].program.outputs)
     smooth = [k for k, o in enumerate(outputs) if o.kind in smooth_kinds and o.differentiable]
-    lines = [f"operator = staticmethod({operator.name})"]
+    lines = [f"operator = staticmethod({function_name(operator)})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
     if smooth != [0]:
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
@@ -136,7 +134,7 @@ def _attributes(
     if spec.once_differentiable:
         lines += ["once_differentiable = True"]
     if spec.inplace:
-        lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(str(spec.inplace))}"]
+        lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(operator.shown(spec.inplace))}"]
     if module_call:
         make = module_call.removesuffix("()") if module_call.endswith("()") else f"lambda: {module_call}"
         lines += [f"make_module = staticmethod({make})"]
@@ -152,11 +150,14 @@ def _tuple(items: list[str]) -> str:
     return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
-def _case(c: SampleCase) -> CaseView:
+def _case(c: SampleCase, operator: Operator) -> CaseView:
     return CaseView(
         name=quoted(c.name),
-        inputs=tuple(f"{quoted(n)}: None," if s is None else _sample(quoted(n), s) for n, s in c.inputs),
-        params=tuple(f"{quoted(n)}: {literal(v)}," for n, v in c.params),
+        inputs=tuple(
+            f"{quoted(n)}: None," if s is None else _sample(quoted(n), s)
+            for n, s in ((operator.shown(n), s) for n, s in c.inputs)
+        ),
+        params=tuple(f"{quoted(operator.shown(n))}: {literal(v)}," for n, v in c.params),
         results=tuple(
             _results(name, arrays)
             for name, arrays in (("expected", c.expected), ("gradients", c.gradients), ("second", c.second))

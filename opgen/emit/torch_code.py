@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.names import RUNTIME
 from opgen.emit.torch_conditions import Switches
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
-from opgen.emit.torch_scope import RUNTIME
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
 

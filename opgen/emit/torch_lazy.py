@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.torch_positions import is_number
-from opgen.emit.torch_rewrite import Names, mapped, read_of, statement, varies
+from opgen.emit.torch_rewrite import mapped, names_beside, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
+from opgen.ir.names import Names
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
@@ -77,7 +78,7 @@ _SAFE: dict[str, tuple[int, Scalar]] = {
 
 def lazy(p: Program) -> Program:
     """Every `where` made safe; what is read out of range by a padded access is a number."""
-    fresh, out = Names(p), list[Statement]()
+    fresh, out = names_beside(p), list[Statement]()
     dims, counts = derived_sizes(p), sizes_of(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
     for s in p.statements:

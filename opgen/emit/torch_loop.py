@@ -16,9 +16,10 @@ from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_liveness import live, used_names
 from opgen.emit.torch_prepare import shared
-from opgen.emit.torch_rewrite import Names
+from opgen.emit.torch_rewrite import names_beside
 from opgen.emit.torch_scope import Scope, batch_leading
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first
+from opgen.ir.names import Names
 from opgen.ir.polynomial import polynomial, same_number
 from opgen.ir.program import (
     Argument,
@@ -37,7 +38,7 @@ from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Sc
 
 def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str]) -> None:
     """Print a recurrence. `names`: the local names of the tensors it defines."""
-    loop = _Loop(scope, s, Names(scope.program))
+    loop = _Loop(scope, s, names_beside(scope.program))
     inner = lazy(_program(scope.program, s, loop, [loop.inside(step) for step in s.steps]))
     starts = [f"{loop.local[key]} = {loop.start(target)}" for target, key in loop.before.items()]
     loop.unbind()

@@ -16,10 +16,10 @@ from dataclasses import replace
 from opgen.emit.torch_elsewhere import calls
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_rewrite import (
-    Names,
     described,
     kind_of,
     mapped,
+    names_beside,
     open_operands,
     read_of,
     rebuilt_open,
@@ -46,7 +46,7 @@ def shared(p: Program) -> Program:
     found = _repeated(p)
     if not found:
         return p
-    fresh, held, out = Names(p), dict[_Place, Read](), list[Statement]()
+    fresh, held, out = names_beside(p), dict[_Place, Read](), list[Statement]()
     kinds = {**{t.name: t.kind for t in p.inputs}, **{s.target: s.kind for s in definitions(p)}}
     for s in p.statements:
         if isinstance(s, Recurrence):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import row
+from opgen.ir.names import Names
 from opgen.ir.polynomial import same_number
 from opgen.ir.program import Axis, Compute, Kind, Loop, Plain, Program, Scatter, Statement, names
 from opgen.ir.ranges import derived_sizes
@@ -77,7 +78,7 @@ _COMBINED: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
 
 def simple_scatters(p: Program) -> Program:
     """Scatters with every position a plain loop are maps; what other scatters add to becomes a number or an access."""
-    fresh, dims, out = Names(p), derived_sizes(p), list[Statement]()
+    fresh, dims, out = names_beside(p), derived_sizes(p), list[Statement]()
     for s in p.statements:
         if not isinstance(s, Scatter):
             out.append(s)
@@ -121,18 +122,9 @@ def _as_map(s: Scatter, fresh: Names) -> list[Statement]:
 # --- statements made from parts --------------------------------------------------------------------------------------
 
 
-class Names:
+def names_beside(p: Program) -> Names:
     """Fresh names in a program."""
-
-    def __init__(self, p: Program) -> None:
-        self.taken = dict.fromkeys((*names(p), *(d.name for d in p.dims)))
-
-    def fresh(self, wanted: str) -> str:
-        name, n = wanted, 2
-        while name in self.taken:
-            name, n = f"{wanted}_{n}", n + 1
-        self.taken[name] = None
-        return name
+    return Names((*names(p), *(d.name for d in p.dims)))
 
 
 def statement(target: str, e: Scalar, s: Plain, kind: Kind) -> Compute:

@@ -6,45 +6,16 @@ the dtype become lines of their own only where something asks for them, in front
 
 from __future__ import annotations
 
-import builtins
-import keyword
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from opgen.emit.names import PYTHON
 from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_in
 from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor
 from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Read, Scalar, mentions
-
-# The functions of the runtime that lines may call.
-RUNTIME = (
-    "add_along",
-    "add_at",
-    "add_one_along",
-    "amax",
-    "amin",
-    "as_rows",
-    "columns",
-    "combine_along",
-    "combine_at",
-    "combine_one_along",
-    "flat_index",
-    "joint_log_softmax",
-    "joint_softmax",
-    "logsumexp",
-    "pick",
-    "prod",
-    "take",
-    "upcast",
-    "upcast_all",
-    "variance",
-    "window",
-)
-RESERVED = frozenset(
-    (*keyword.kwlist, *dir(builtins), *RUNTIME, "torch", "math", "Tensor", "ctx", "dtype", "l", "O", "I")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +76,7 @@ class Scope:
 
     def fresh(self, wanted: str) -> str:
         """A local name as wanted, or the next free one like it."""
-        wanted = f"{wanted}_" if wanted in RESERVED else wanted
+        wanted = f"{wanted}_" if wanted in PYTHON else wanted
         name, n = wanted, self.numbers.get(wanted, 2)
         while name in self.names:
             name, n = f"{wanted}_{n}", n + 1
@@ -198,7 +169,7 @@ class Scope:
         if dim not in self.sizes:
             source = next(d for d in self.program.dims if d.name == dim)
             text = self._size_text(source)
-            self.sizes[dim] = self.fresh(f"size_{dim.lower()}" if dim in RESERVED else dim)
+            self.sizes[dim] = self.fresh(f"size_{dim.lower()}" if dim in PYTHON else dim)
             self.assign(self.sizes[dim], text, size=True)
         return self.sizes[dim]
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.layout import WIDTH, bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped, wrapped_code
+from opgen.emit.names import function_name
 from opgen.emit.shapes import layout_text
 from opgen.emit.signature import annotation
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
@@ -108,9 +109,15 @@ class Surface:
         found = [(d.variant, getattr(d, which)) for d in self.derived]
         return [(v, p) for v, p in found if p is not None]
 
-    def seen(self, function: str, arguments: Sequence[str]) -> str:
-        """A function of the module as code with these arguments sees it, one of which may hide it."""
-        return f"globals()[{quoted(function)}]" if function in arguments else function
+    @property
+    def function(self) -> str:
+        """What the modules of the operator call its function."""
+        return function_name(self.operator)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Operands and params as a call names them."""
+        return tuple(map(self.operator.shown, (*self.operands, *self.params)))
 
     def complete(self, which: str) -> bool:
         """Does every variant that has a gradient have this program?"""
@@ -299,17 +306,17 @@ def docstring(s: Surface) -> tuple[str, ...]:
     out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
     for i in spec.inputs:
         kind = {"float": "", "int": "integer ", "bool": "bool ", "complex": "complex "}[i.dtype]
-        text = f"{i.name}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
+        text = f"{s.operator.shown(i.name)}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
         text += f"; {i.doc}" if i.doc else ""
         text += f"; {i.domain}" if i.domain else ""
         out += item_lines(text)
     for p in spec.params:
-        text = f"{p.name}: {annotation(next(a for a in s.operator.params if a.name == p.name))}"
+        text = f"{s.operator.shown(p.name)}: {annotation(next(a for a in s.operator.params if a.name == p.name))}"
         text += f"; one of {', '.join(map(str, p.choices))}" if p.choices else ""
         text += f"; {p.doc}" if p.doc else ""
         text += f"; {p.domain}" if p.domain else ""
         out += item_lines(text)
-    out += ["", "Returns:", *item_lines("; ".join(_result_text(o) for o in s.results))]
+    out += ["", "Returns:", *item_lines("; ".join(_result_text(o, s.operator.shown(o.name)) for o in s.results))]
     if spec.reference:
         out += ["", f"Computes what `{spec.reference}` computes."]
     if out[out.index("Args:") + 1] == "":
@@ -317,9 +324,9 @@ def docstring(s: Surface) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _result_text(o: Output) -> str:
+def _result_text(o: Output, name: str) -> str:
     kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[o.kind]
-    return f"{o.name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
+    return f"{name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
 
 
 def item_lines(text: str) -> list[str]:

@@ -46,7 +46,9 @@ def check_body(s: Surface) -> tuple[str, ...]:
     lines = check_lines(s.name, s.operator, needed)
     for a in s.operator.params:
         if a.choices:
-            error = f"choice_error({quoted(s.name)}, {quoted(a.name)}, {a.name}, {strings(a.choices)})"
+            error = (
+                f"choice_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {strings(a.choices)})"
+            )
             lines += [f"if {a.name} not in {strings(a.choices)}:", f"    raise {error}"]
     for name, e in limits:
         text = python_text(e, lambda n: n) if e is not None else None
@@ -54,7 +56,7 @@ def check_body(s: Surface) -> tuple[str, ...]:
             a = next(a for a in s.operator.params if a.name == name)
             maybe = f"{name} is not None and " if a.null or is_computed(a) else ""
             domain = next(str(p.domain) for p in s.spec.params if p.name == name)
-            error = f"domain_error({quoted(s.name)}, {quoted(name)}, {name}, {quoted(domain)})"
+            error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(name))}, {name}, {quoted(domain)})"
             lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
     return (*lines, *_branched(s, [_size_lines(s, p) for p in programs], returns=False))
 
@@ -127,7 +129,7 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         sizes = Sizes(s.operator.variants[0].program)
         for d in dims:
             sizes.size(d)
-        error = f"range_error({quoted(s.name)}, {quoted(str(i.name))}, {i.name}, {quoted(str(i.domain))})"
+        error = f"range_error({quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}, {quoted(str(i.domain))})"
         lines += [*sizes.lines, f"if {i.name}.is_cpu and not ({text}).all():", f"    raise {error}"]
     return tuple(lines)
 

@@ -6,7 +6,7 @@ In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a mo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag
 from opgen.emit.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
@@ -41,6 +41,11 @@ def _attribute(name: str) -> str:
     return f"{name}_" if name in _ATTRIBUTES else name
 
 
+def _own(name: str, arguments: Iterable[str]) -> str:
+    """What the constructor has beside the arguments of the spec, out of the way of one that is called the same."""
+    return f"_{name}" if name in arguments else name
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotationView:
     """An attribute of the class; `first` stands before the first one."""
@@ -60,6 +65,7 @@ class ModuleView:
     doc: tuple[str, ...]
     annotations: tuple[AnnotationView, ...]
     init: str
+    begin: str
     init_lines: tuple[str, ...]
     reset_lines: tuple[str, ...]
     forward: str
@@ -76,6 +82,7 @@ class _State:
     initialiser: Initialiser
     optional: bool
     buffer: bool
+    flag: str  # what the spec calls it
 
 
 def module_name(s: Surface) -> str:
@@ -89,25 +96,28 @@ def module_view(s: Surface) -> ModuleView:
     module = s.spec.module
     dims = {str(k): str(v) for k, v in module.dims.items()} if module is not None else {}
     states = _states(s)
-    params = _ordered(s.operator.params)
+    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.params)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
+    hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
     reset = [line for st in states for line in _reset(st, dims)]
-    own = f"{_me(a.name for a in params)}."
-    init = [line.replace("self.", own) for line in _init(dims, states, params, bool(reset))]
+    own = f"{_me(hiding)}."
+    init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
+    begin = "super().__init__()" if "super" not in hiding else f"{_own('torch', hiding)}.nn.Module.__init__({own[:-1]})"
     summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
-    me = _me(t.name for t in inputs)
+    me = _me(s.operator.shown(t.name) for t in inputs)
     first, *rest = wrapped(in_docstring(summary), 112)
     attributes = [f"{_attribute(d)}: int" for d in dims.values()]
-    attributes += [f"{_attribute(st.tensor.name)}: Tensor{' | None' if st.optional else ''}" for st in states]
+    attributes += [f"{_attribute(_flag(st))}: Tensor{' | None' if st.optional else ''}" for st in states]
     attributes += [f"{_attribute(a.name)}: {annotation(a)}" for a in params]
     return ModuleView(
         op=s.name,
         name=module_name(s),
-        imports=_imports([*reset, *init], params, s),
+        imports=_imports([*reset, *init], params, s, hiding),
         doc_first=first,
         doc=(*rest, *_doc(dims, states, params, s)),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
-        init=bracketed("def __init__(", _arguments(dims, states, params), ") -> None:", 4),
+        init=bracketed("def __init__(", _arguments(dims, states, params, hiding), ") -> None:", 4),
+        begin=begin,
         init_lines=tuple(init),
         reset_lines=tuple(reset),
         forward=bracketed("def forward(", [me, *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
@@ -130,7 +140,8 @@ def _states(s: Surface) -> list[_State]:
     by_name = {t.name: t for t in s.operator.operands}
     order = {n: i for i, n in enumerate(s.operands)}
     found.sort(key=lambda x: order[x[0]])
-    return [_State(by_name[n], parsed[n], n in s.operator.maybe_none, buffer) for n, buffer in found]
+    optional = s.operator.maybe_none
+    return [_State(by_name[n], parsed[n], n in optional, buffer, s.operator.shown(n)) for n, buffer in found]
 
 
 def _ordered(params: Sequence[Argument]) -> list[Argument]:
@@ -138,25 +149,31 @@ def _ordered(params: Sequence[Argument]) -> list[Argument]:
 
 
 def _flag(st: _State) -> str:
-    return st.tensor.name
+    return st.flag
 
 
-def _arguments(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> list[str]:
-    out = [_me(a.name for a in params), *(f"{d}: int" for d in dims.values())]
+def _arguments(
+    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str]
+) -> list[str]:
+    out = [_me(hiding), *(f"{d}: int" for d in dims.values())]
     out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
     out += [f"{_flag(st)}: bool = True" for st in states if st.optional]
     out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
     if states:
-        out += ["device: torch.device | str | None = None", "dtype: torch.dtype | None = None"]
+        device, dtype = _own("device", hiding), _own("dtype", hiding)
+        out += [f"{device}: torch.device | str | None = None", f"{dtype}: torch.dtype | None = None"]
     return out
 
 
-def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], reset: bool) -> list[str]:
+def _init(
+    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str], reset: bool
+) -> list[str]:
+    torch, device = _own("torch", hiding), _own("device", hiding)
     out = [f"self.{_attribute(n)} = {n}" for n in (*dims.values(), *(a.name for a in params))]
     for st in states:
-        name = _attribute(st.tensor.name)
-        made = f"torch.empty({_shape(st.tensor, dims)}, device=device, dtype={_dtype(st, states)})"
-        head, none = f"self.{name} = torch.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
+        name = _attribute(_flag(st))
+        made = f"{torch}.empty({_shape(st.tensor, dims)}, device={device}, dtype={_dtype(st, states, hiding)})"
+        head, none = f"self.{name} = {torch}.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
         items = [made]
         if st.buffer:
             head, none = "self.register_buffer(", f"self.register_buffer({quoted(name)}, None)"
@@ -169,12 +186,12 @@ def _init(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
     return [*out, "self.reset_parameters()"] if reset else out
 
 
-def _dtype(st: _State, states: Sequence[_State]) -> str:
+def _dtype(st: _State, states: Sequence[_State], hiding: Sequence[str]) -> str:
     """The dtype of a parameter; one `dtype` says the precision of real and complex ones."""
     if st.tensor.kind is Kind.COMPLEX:
-        return "complex_dtype(dtype)"
+        return f"{_own('complex_dtype', hiding)}({_own('dtype', hiding)})"
     mixed = st.tensor.kind is Kind.FLOAT and any(other.tensor.kind is Kind.COMPLEX for other in states)
-    return "real_dtype(dtype)" if mixed else "dtype"
+    return f"{_own('real_dtype', hiding)}({_own('dtype', hiding)})" if mixed else _own("dtype", hiding)
 
 
 def _shape(t: Tensor, dims: dict[str, str]) -> str:
@@ -191,7 +208,7 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
 
 
 def _reset(st: _State, dims: dict[str, str]) -> list[str]:
-    name, by_parts = f"self.{_attribute(st.tensor.name)}", _by_parts(st)
+    name, by_parts = f"self.{_attribute(_flag(st))}", _by_parts(st)
     call = initialiser(st.initialiser, "part" if by_parts else name, dims)
     if by_parts:
         target = f"{name}.detach()" if not st.buffer else name
@@ -220,16 +237,18 @@ def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
     for i, t in enumerate(inputs):
         optional = t.name in s.operator.maybe_none
         trailing = all(u.name in s.operator.maybe_none for u in inputs[i:])
-        out.append(f"{t.name}: Tensor" + (" | None" if optional else "") + (" = None" if trailing else ""))
+        out.append(
+            f"{s.operator.shown(t.name)}: Tensor" + (" | None" if optional else "") + (" = None" if trailing else "")
+        )
     return out
 
 
 def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], me: str) -> list[str]:
-    owned = [st.tensor.name for st in states]
-    arguments = [f"{me}.{_attribute(t.name)}" if t.name in owned else t.name for t in s.operator.operands]
-    arguments += [f"{a.name}={me}.{_attribute(a.name)}" for a in s.operator.params]
-    hiding = [t.name for t in s.operator.inputs if t.name not in owned]
-    return _lines(bracketed(f"return {s.seen(s.name, hiding)}(", arguments, ")", 8), 8)
+    owned = [_flag(st) for st in states]
+    operands = [s.operator.shown(t.name) for t in s.operator.operands]
+    arguments = [f"{me}.{_attribute(n)}" if n in owned else n for n in operands]
+    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.params)]
+    return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
 
 
 def _lines(text: str, indent: int) -> list[str]:
@@ -241,7 +260,7 @@ def _lines(text: str, indent: int) -> list[str]:
 def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:
     parts = [f"{d}={{self.{_attribute(d)}}}" for d in dims.values()]
     parts += [f"{a.name}={{self.{_attribute(a.name)}!r}}" for a in params]
-    parts += [f"{st.tensor.name}={{self.{_attribute(st.tensor.name)} is not None}}" for st in states if st.optional]
+    parts += [f"{_flag(st)}={{self.{_attribute(_flag(st))} is not None}}" for st in states if st.optional]
     if not parts:
         return ()
     one = f'return f"{", ".join(parts)}"'
@@ -253,20 +272,22 @@ def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
 def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
     out = []
     arguments = [f"{v}: size of {k}" for k, v in dims.items()]
-    arguments += [f"{_flag(st)}: whether there is a {st.tensor.name}" for st in states if st.optional]
+    arguments += [f"{_flag(st)}: whether there is a {_flag(st)}" for st in states if st.optional]
     arguments += [f"{a.name}: {a.doc}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
     if arguments:
         out += ["", "Args:", *(line for a in arguments for line in item_lines(a))]
     return tuple(out)
 
 
-def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
+def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hiding: Sequence[str]) -> tuple[str, ...]:
     out = ["import math"] if any("math." in line for line in lines) else []
     out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
     out += [""] if out else []
     helpers = [h for h in ("complex_dtype", "parts", "real_dtype") if any(f"{h}(" in line for line in lines)]
-    shared = [imported(".._runtime", helpers)] if helpers else []
-    return (*out, "import torch", "from torch import Tensor", "", *shared, f"from .ops import {s.name}")
+    named = [h if _own(h, hiding) == h else f"{h} as _{h}" for h in helpers]
+    shared = imported(".._runtime", named).split("\n") if helpers else []
+    again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []
+    return (*out, "import torch", *again, "from torch import Tensor", "", *shared, f"from .ops import {s.function}")
 
 
 def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:

@@ -16,7 +16,6 @@ from opgen.emit.signature import (
     annotation,
     forward_schema,
     is_computed,
-    keyword_names,
     kind_letters,
     parameter_texts,
     parameters,
@@ -49,11 +48,12 @@ class OpsView:
     backward_fake: str
     backward_fake_lines: tuple[str, ...]
     fields: tuple[str, ...]
+    function: str
     define: str
     doc_first: str
     doc: tuple[str, ...]
     op_literal: str
-    operands: str
+    operands: tuple[str, ...]
     overridden: str
     handle: str
     prelude: tuple[str, ...]
@@ -93,20 +93,21 @@ def ops_view(s: Surface) -> OpsView:
         backward_fake=bracketed("def backward_fake(", back_args, f") -> {_tensors(len(s.wrt))}:") if s.active else "",
         backward_fake_lines=back,
         fields=_fields(s, saved, second, tangent),
+        function=s.function,
         define=bracketed(
-            f"def {s.name}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
+            f"def {s.function}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
         ),
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=f"{aside(s, 'given')} = {tupled(s.operands)}",
+        operands=_given(s),
         overridden=f"{aside(s, 'has_torch_function')}({aside(s, 'given')})",
-        handle=_handle(s, s.name),
+        handle=_handle(s, s.function),
         prelude=_prelude(s),
         call=_call(s),
         inplace=bool(inplace),
         inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
-        inplace_doc=f"`{s.name}` that overwrites `{inplace}`, and returns it.",
+        inplace_doc=f"`{s.name}` that overwrites `{s.operator.shown(inplace)}`, and returns it.",
         inplace_lines=_inplace(s, inplace) if inplace else (),
         saved=saved,
     )
@@ -283,14 +284,20 @@ def is_pointwise(s: Surface) -> bool:
 
 def aside(s: Surface, name: str) -> str:
     """A name that the functional uses, out of the way of an argument that is called the same."""
-    return f"_{name}" if name in (*s.operands, *s.params) else name
+    return f"_{name}" if name in s.arguments else name
 
 
 def _handle(s: Surface, name: str) -> str:
-    keywords = [f"{p}={p}" for p in keyword_names(s.operator)]
-    seen = s.seen(name, (*s.operands, *s.params))
+    keywords = [f"{s.operator.shown(p)}={p}" for p in s.params]
     head = f"return {aside(s, 'handle_torch_function')}("
-    return bracketed(head, [seen, aside(s, "given"), *s.operands, *keywords], ")", 8)
+    return bracketed(head, [name, aside(s, "given"), *s.operands, *keywords], ")", 8)
+
+
+def _given(s: Surface) -> tuple[str, ...]:
+    """The first lines of the functional: arguments by the names that they have inside, and the operands together."""
+    inside = [n for n in (*s.operands, *s.params) if s.operator.shown(n) != n]
+    names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
+    return (*((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")
 
 
 def _prelude(s: Surface) -> tuple[str, ...]:
@@ -305,7 +312,8 @@ def _prelude(s: Surface) -> tuple[str, ...]:
 
 
 def _call(s: Surface) -> tuple[str, ...]:
-    wanted = f"{quoted(s.name)}, {strings(s.operands)}, {quoted(kind_letters(s.operator))}, {aside(s, 'given')}"
+    names = strings(tuple(map(s.operator.shown, s.operands)))
+    wanted = f"{quoted(s.name)}, {names}, {quoted(kind_letters(s.operator))}, {aside(s, 'given')}"
     tensors = f"*{aside(s, 'operands')}({wanted})"
     kinds = "".join(LETTERS[o.kind] for o in s.results)
     text = bracketed("results = OP(" if "c" in kinds else "return OP(", [tensors, *s.params], ")", 4)
@@ -314,19 +322,21 @@ def _call(s: Surface) -> tuple[str, ...]:
         keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
         text += keep
     first, *rest = text.split("\n")
-    last = [f"return joined(results, {quoted(kinds)})"] if "c" in kinds else []
+    last = [f"return {aside(s, 'joined')}(results, {quoted(kinds)})"] if "c" in kinds else []
     return (first, *(line.removeprefix("    ") for line in rest), *last)
 
 
 def _inplace(s: Surface, target: str) -> tuple[str, ...]:
     handle = _handle(s, f"{s.name}_")
-    call = [f"{n}=source" if n == target else f"{n}={n}" for n in (*s.operands, *s.params)]
+    differentiated = f"{aside(s, 'torch')}.is_grad_enabled() and {target}.requires_grad"
+    values = {n: n for n in (*s.operands, *s.params)} | {target: aside(s, "source")}
+    call = [f"{s.operator.shown(n)}={value}" for n, value in values.items()]
     return (
-        f"{aside(s, 'given')} = {tupled(s.operands)}",
+        *_given(s),
         f"if {aside(s, 'has_torch_function')}({aside(s, 'given')}):",
         f"    {handle}",
-        f"source = {target}.clone() if torch.is_grad_enabled() and {target}.requires_grad else {target}",
-        bracketed(f"return {target}.copy_({s.name}(", call, "))", 4),
+        f"{aside(s, 'source')} = {target}.clone() if {differentiated} else {target}",
+        bracketed(f"return {target}.copy_({s.function}(", call, "))", 4),
     )
 
 
@@ -350,10 +360,13 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
+    out += ["import torch as _torch"] if s.spec.inplace and "torch" in s.arguments else []
     overrides = imported("torch.overrides", [_as(s, "handle_torch_function"), _as(s, "has_torch_function")])
     out += ["from torch import Tensor", overrides, ""]
     second = any("second_order(" in x for x in lines)
-    used = [n for n in _SHARED if f"{n}(" in text] + (["second_order"] if second else [])
+    used = [_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
+        ["second_order"] if second else []
+    )
     out.append(imported(".._runtime", ["Definition", "add_function", _as(s, "operands"), "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []

@@ -284,10 +284,7 @@ def definitions(p: Program) -> tuple[Compute | Scatter, ...]:
 
 def parts(statements: Iterable[Statement]) -> tuple[Compute | Scatter, ...]:
     """The statements with the steps of recurrences one by one."""
-    found: list[Compute | Scatter] = []
-    for s in statements:
-        found.extend(s.steps if isinstance(s, Recurrence) else (s,))
-    return tuple(found)
+    return tuple(part for s in statements for part in (s.steps if isinstance(s, Recurrence) else (s,)))
 
 
 def names(p: Program) -> Iterator[str]:
@@ -370,6 +367,11 @@ class Operator:
     variants: tuple[Variant, ...]
     elsewhere: Elsewhere | None = None
     pairs: tuple[Pair, ...] = ()
+    spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
+
+    def shown(self, name: str) -> str:
+        """A tensor or param as the spec calls it."""
+        return dict(self.spelled).get(name, name)
 
     @property
     def operands(self) -> tuple[Tensor, ...]:

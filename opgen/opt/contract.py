@@ -12,7 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from opgen.diff.algebra import product, quotient, split_factors, total
-from opgen.diff.structure import Builder, Names, count, loops_of
+from opgen.diff.structure import Builder, count, loops_of
+from opgen.ir.names import Names
 from opgen.ir.program import Compute, Loop, Program, Statement, names
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
 from opgen.opt.order import Factor, Note, Sizes, pairwise
@@ -23,7 +24,7 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 
     `sizes` are what dims are taken to be where they decide an order; `note` is told of every order and its reason.
     """
-    builder = _Contracting(Names(names(p)), sizes, note)
+    builder = _Contracting(Names(names(p), first=1), sizes, note)
     for s in p.statements:
         _step(builder, s, s.target not in keep)
     return replace(p, statements=tuple(builder.statements))

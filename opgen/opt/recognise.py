@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.contribution import rename
-from opgen.diff.structure import Builder, Names, count, extent, loops_of, positions
+from opgen.diff.structure import Builder, count, extent, loops_of, positions
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop, Program, Statement, definitions, names
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import TWO, Apply, Batch, Index, Lit, Read, Scalar, call, sub, transform
@@ -30,7 +31,7 @@ def recognise(p: Program) -> tuple[Program, Log]:
 
 class _Walk:
     def __init__(self, p: Program) -> None:
-        self.builder = Builder(Names(names(p)))
+        self.builder = Builder(Names(names(p), first=1))
         self.stated = frozenset(s.target for s in definitions(p))
         self.made: dict[str, Compute] = {}
         self.log: Log = []

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.diff.structure import Names, close, tensors_of
+from opgen.diff.structure import close, tensors_of
 from opgen.ir.growth import Growth
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -70,7 +71,7 @@ def _with_statistics(forward: Program, gradient: Program) -> tuple[Program, Prog
     taken = (*names(forward), *names(gradient))
 
     def both() -> tuple[Program, Program]:
-        f, g = (replace(p, statements=opened(p.statements, chosen, Names(taken))) for p in (forward, gradient))
+        f, g = (replace(p, statements=opened(p.statements, chosen, Names(taken, first=1))) for p in (forward, gradient))
         return f, g
 
     while chosen:

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import assert_never
 
+from opgen.ir.names import Names
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -30,7 +31,7 @@ from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, walk
 from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
-from opgen.plan.expand import Names, axis_names, expand, positions
+from opgen.plan.expand import axis_names, expand, positions
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Grouping, Item, Single, reads_of_item, targets
 from opgen.plan.keep import kept_maps, scalars

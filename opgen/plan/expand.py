@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
@@ -32,22 +33,6 @@ from opgen.ir.scalar import (
 )
 from opgen.plan.errors import UnplannableError
 from opgen.plan.scans import SCANS, scan
-
-
-class Names:
-    """Fresh names: the wish itself, or the wish with the first free number."""
-
-    def __init__(self, taken: tuple[str, ...]) -> None:
-        self._taken = set(taken)
-        self._next: dict[str, int] = {}  # the number to try next, by wish
-
-    def fresh(self, wish: str) -> str:
-        name, number = wish, self._next.get(wish, 2)
-        while name in self._taken:
-            name, number = f"{wish}_{number}", number + 1
-        self._taken.add(name)
-        self._next[wish] = number
-        return name
 
 
 def positions(loops: tuple[Loop, ...]) -> tuple[Position, ...]:

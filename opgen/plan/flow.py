@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, reads
-from opgen.plan.expand import Names
 from opgen.plan.model import extent
 from opgen.plan.streams import Use, renamed
 

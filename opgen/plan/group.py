@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop, Statement
 from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
-from opgen.plan.expand import Names
 from opgen.plan.flow import Flow, fits, join
 from opgen.plan.model import extent
 from opgen.plan.streams import Use

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar
-from opgen.plan.expand import Names
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.ranges import Ranges

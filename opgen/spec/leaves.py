@@ -19,7 +19,7 @@ from opgen.spec.formula import Formula, Word
 from opgen.spec.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.spec.offsets import formula_of
 
-SNAKE = re.compile(r"[a-z_][a-z0-9_]*")
+SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}

@@ -39,7 +39,7 @@ def bind(out: Path, op: str, folder: Path) -> Path:
     flags = ("-O0", "-DUSE_CUDA")
     run(tools.binding(binding, include, objects[0], flags))
     run(tools.binding(stubs, include, objects[1], flags))
-    kernels = ["-x", "c++", "-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", f"-I{include[0]}"]
+    kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}"]
     run([tools.compiler, "-c", *kernels, str(sources / f"{op}.cu"), "-o", str(objects[2])])
     run([*tools.link(objects, made), "-Wl,-Bsymbolic"])
     return made

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from opgen.emit.names import RUNTIME
 from opgen.emit.python_layout import fitted
 from opgen.emit.torch_code import TorchFunction, torch_function
-from opgen.emit.torch_scope import RUNTIME
 from tests.emit.test_torch_specs import SPECS, STAGES, derived
 
 

@@ -50,9 +50,7 @@ def kernels_text(table: StepTable) -> str:
     )
 
 
-def compile_plans(
-    plans: Sequence[tuple[str, KernelPlan]], folder: Path, optimisation: str = "-O1"
-) -> tuple[Path, tuple[tuple[int, ...], ...]]:
+def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
     """One library of the kernels of several plans, and the numbers of their steps."""
     table = StepTable("op")
     numbers = tuple(table.add(plan, name) for name, plan in plans)
@@ -61,7 +59,7 @@ def compile_plans(
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None
-    line = [found, *_FLAGS, optimisation, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
+    line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
     return made, numbers

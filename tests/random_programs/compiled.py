@@ -18,7 +18,6 @@ from tests.native.cpu import Compiled, compile_plans, planned
 from tests.random_programs.calls import Call, Checked, same
 
 TOLERANCE = 1e-7
-OPTIMISATION = "-O0"  # most of the time goes into compiling
 
 _numbers = itertools.count()
 
@@ -61,7 +60,7 @@ class Batch:
         plans = [(f"p{k}", planned(c.program)) for k, (_, c, _) in enumerate(self.calls)]
         own = folder / f"cpu{next(_numbers)}"
         own.mkdir()
-        library, numbers = compile_plans(plans, own, OPTIMISATION)
+        library, numbers = compile_plans(plans, own)
         return [Compiled(plan, library, n) for (_, plan), n in zip(plans, numbers, strict=True)]
 
     def _emulated(self, folder: Path) -> list[emulate.Emulated]:
@@ -69,7 +68,7 @@ class Batch:
         plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         source = folder / f"{op}.cu"
         source.write_text(cuda_text(op, plans))
-        library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{op}.so", ["float64"], OPTIMISATION)
+        library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{op}.so", ["float64"])
         return [emulate.Emulated(library, op, name, plan) for name, plan in plans]
 
 

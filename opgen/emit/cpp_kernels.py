@@ -18,7 +18,7 @@ from opgen.emit.cpp_stream import stream_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.ir.program import Function
 from opgen.plan.expand import positions
-from opgen.plan.model import Chain, KernelPlan, Library, Nest, Pass, Schedule, Store, Stream
+from opgen.plan.model import Chain, KernelPlan, Library, Nest, Pass, ScatterStep, Schedule, Store, Stream
 from opgen.plan.model import Kernel as KernelStep
 
 
@@ -98,7 +98,8 @@ def _kernel(plan: KernelPlan, step: KernelStep, name: str) -> Kernel:
         fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
-    lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]
+    order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
+    lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
     return Kernel(name, tuple(laid_out(lines)))
 
 

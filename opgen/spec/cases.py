@@ -16,7 +16,8 @@ from opgen.spec.model import InputSpec, OpSpec, ParamSpec
 
 Number = float | int | bool
 _CONSTANTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_TYPES: Mapping[str, tuple[type, ...]] = {"float": (int, float), "int": (int,), "bool": (bool,)}
+_NUMBER = (int, float)
+_TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, "int": (int,), "bool": (bool,)}
 
 
 # The largest values that a spec may write without a decimal point.

@@ -97,7 +97,8 @@ def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain | Stream, name: s
         fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)
         body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
-    lines = [*_reason(step.reason), "template <typename opmath_t>", *block(head, body)]
+    order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
+    lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
     return Kernel(name, tuple(laid_out(lines)))
 
 

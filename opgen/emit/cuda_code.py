@@ -307,7 +307,8 @@ def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     )
     scope.leave(before, step.loops)
     methods = point_function(body)
-    lines = [*base.lines, "", *_reason(step.reason), *_struct(scope, name, methods)]
+    reason = f"{step.reason}, repeats in any order"
+    lines = [*base.lines, "", *_reason(reason), *_struct(scope, name, methods)]
     launch = [
         f"const int status = run_{name}_base<scalar_t>(call);",
         "if (status != OPGEN_OK) return status;",

@@ -72,7 +72,8 @@ class _Planner:
         operands |= found.reads
         results = {o.value for o in outputs}
         statements, biases = fuse(statements, products, results | found.reads, self.arguments)
-        statements = tuple(s if s.target in found.uses else calm(s) for s in statements)
+        bodies = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
+        statements = tuple(s if s.target in found.uses else calm(s, bodies) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)
@@ -246,7 +247,7 @@ def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
     lets, value, at = scatter_values(around, s.body, s.at)
     base_lets, base, _ = scatter_values(around, s.base, ())
     free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
-    reason = "accumulates into the places that its positions name, in a fixed order"
+    reason = "accumulates into the places that its positions name"
     return ScatterStep(
         s.target, s.target, s.axes, base_lets, base, s.loops, at, s.op, lets, value, free, s.padded, (), reason
     )

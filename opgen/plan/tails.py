@@ -1,12 +1,14 @@
 """Products that vanish in a tail, kept from being nan there: `x*exp(-x*x)` at infinity, or where `x*x*x` has overflown.
 
-In go bodies, out come the same ones with such products as `where(s == 0, 0, s*x)`: a factor `s` of the kind that gets
+In go bodies, out come the same ones with `where(s == 0, 0, s*x)` for such a product: a factor `s` of the kind that gets
 smaller faster than any power grows is 0 in the tail, and what else depends on the same value and nothing more is of no
 account there. A comparison is nothing beside an exponential in a register; over a whole tensor it would be another pass
 through memory, so that only kernels do this.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from opgen.ir.functions import row
 from opgen.ir.program import Compute, Statement
@@ -27,34 +29,52 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
+from opgen.opt.simplify import inlined
 
 _ZERO_AT_ZERO = ("tanh", "square", "expm1", "erf", "sqrt")  # and nowhere else
 _LIMITED = ("sigmoid", "tanh", "sin", "cos", "erf", "erfc", "atan", "sign")
 
 
-def calm(s: Statement) -> Statement:
-    """The statement with such products in it guarded; contractions are left as they are recognised."""
+def calm(s: Statement, maps: Mapping[str, Compute]) -> Statement:
+    """The statement with such products in it guarded; contractions are left as they are recognised.
+
+    `maps` are the values that may be factors under a name of their own.
+    """
     if not isinstance(s, Compute) or s.op is not None:
         return s
-    return map_scalars(s, lambda e: transform(e, _guarded))
+    return map_scalars(s, lambda e: transform(e, lambda n: _guarded(n, maps)))
 
 
-def _guarded(e: Scalar) -> Scalar:
+def _guarded(e: Scalar, maps: Mapping[str, Compute]) -> Scalar:
     if not (isinstance(e, Apply) and e.fn == "mul"):
         return e
-    vanishing = [a for a in e.args if _vanishes(a)]
-    sources = dict.fromkeys(r for a in vanishing for r in reads(a))
+    written = {a: _written_out(a, maps) for a in e.args}
+    vanishing = [a for a in e.args if _vanishes(written[a])]
+    sources = dict.fromkeys(r for a in vanishing for r in reads(written[a]))
     if len(sources) != 1:
         return e
     (source,) = sources
-    near = [a for a in e.args if a not in vanishing and _is_calmed(a, source)]
+    rest = [a for a in e.args if a not in vanishing]
+    near = [a for a in rest if _is_calmed(a, source) or _is_calmed(written[a], source)]
     if not near:
         return e
     small = mul(*vanishing)
-    guarded = where(call("eq", small, ZERO), ZERO, mul(small, *near))
-    rest = [a for a in e.args if a not in vanishing and a not in near]
+    whole = mul(small, *near)
+    gone = call("eq", small, ZERO)
+    if any(_calls(a) for a in near):
+        # Read twice it gets a name, and is computed outside of the choice: a loop stays vectorised.
+        gone = call("and", call("isnan", whole), gone)
+    guarded = where(gone, ZERO, whole)
     front = [a for a in rest if isinstance(a, Lit)]
-    return mul(*front, guarded, *(a for a in rest if not isinstance(a, Lit)))
+    return mul(*front, guarded, *(a for a in rest if a not in near and a not in front))
+
+
+def _written_out(e: Scalar, maps: Mapping[str, Compute]) -> Scalar:
+    match e:
+        case Read(tensor, fill=None) if tensor in maps:
+            return inlined(maps[tensor], e)
+        case _:
+            return e
 
 
 def _vanishes(e: Scalar) -> bool:
@@ -91,6 +111,11 @@ def _is_tame(e: Scalar) -> bool:
             return _is_constant(e) or (row(fn).tame and all(_is_tame(a) for a in children(e)))
         case _:
             return True
+
+
+def _calls(e: Scalar) -> bool:
+    """Whether a factor takes more than arithmetic."""
+    return any(isinstance(n, Apply) and not row(n.fn).infix for n in walk(e))
 
 
 def _is_constant(e: Scalar) -> bool:

@@ -10,10 +10,13 @@ from opgen.ir.scalar import BATCH, Param, Read, Scalar, substitute
 from opgen.ir.text import scalar as text
 from opgen.plan.tails import calm
 
+NAMES = ("x", "y", "gate")
+
 
 def guarded(body: str, op: str | None = None) -> str:
-    reads: dict[Scalar, Scalar] = {Param(n): Read(n, (BATCH,)) for n in ("x", "y")}
-    made = calm(Compute("f", (BATCH,), substitute(formula(body, ("x", "y")), reads), op))
+    reads: dict[Scalar, Scalar] = {Param(n): Read(n, (BATCH,)) for n in NAMES}
+    gate = Compute("gate", (BATCH,), substitute(formula("sigmoid(2*x)/2", ("x",)), reads))
+    made = calm(Compute("f", (BATCH,), substitute(formula(body, NAMES), reads), op), {"gate": gate})
     assert isinstance(made, Compute)
     return text(made.body).replace("[...]", "")
 
@@ -23,8 +26,13 @@ def guarded(body: str, op: str | None = None) -> str:
     [
         ("x*erfc(-x/3)/2", "where(erfc(-x/3) == 0, 0, erfc(-x/3)*x)/2"),
         ("y*x*tanh(softplus(x))", "where(tanh(softplus(x)) == 0, 0, tanh(softplus(x))*x)*y"),
+        ("x*gate*y", "where(gate == 0, 0, gate*x)*y"),
         ("3*(x**2 + 1)*exp(-x)", "3*where(exp(-x) == 0, 0, exp(-x)*(x**2 + 1))"),
-        ("(1 - square(tanh(x)))*silu(x)", "where(1 - square(tanh(x)) == 0, 0, (1 - square(tanh(x)))*silu(x))"),
+        (
+            "(1 - square(tanh(x)))*silu(x)",
+            "where(isnan((1 - square(tanh(x)))*silu(x)) and 1 - square(tanh(x)) == 0, 0, "
+            "(1 - square(tanh(x)))*silu(x))",
+        ),
     ],
 )
 def test_guarded(body: str, wanted: str) -> None:
@@ -43,7 +51,7 @@ def test_guarded(body: str, wanted: str) -> None:
     ],
 )
 def test_left_alone(body: str) -> None:
-    assert guarded(body) == text(formula(body, ("x", "y")))
+    assert guarded(body) == text(formula(body, NAMES))
 
 
 def test_reductions_are_left_alone() -> None:

@@ -161,9 +161,10 @@ class _Planner:
         taken = [t.name for t in self.p.inputs] + [a.name for a in self.p.params] + [d.name for d in self.p.dims]
         axes = [n for s in by_name.values() for n in axis_names(s.axes + s.loops)]
         names = Names((*taken, *sorted(stored), *axes))
-        around = Surroundings(self.p, maps, kinds, frozenset(stored), names)
-        steps = [self._step(item, around, biases, streams) for item in items]
         shapes = {n: s.shape for n, s in by_name.items()}
+        ranges = Ranges.of(self.p, {**self.arguments, **shapes})
+        around = Surroundings(self.p, maps, kinds, frozenset(stored), names, ranges)
+        steps = [self._step(item, around, biases, streams) for item in items]
         buffers = [*(_argument(t) for t in self.p.inputs)]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
         results = tuple(
@@ -244,8 +245,8 @@ class _Planner:
 
 
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
-    lets, value, at = scatter_values(around, s.body, s.at)
-    base_lets, base, _ = scatter_values(around, s.base, ())
+    lets, value, at = scatter_values(around, s.loops, s.body, s.at)
+    base_lets, base, _ = scatter_values(around, s.axes, s.base, ())
     free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
     reason = "accumulates into the places that its positions name"
     return ScatterStep(

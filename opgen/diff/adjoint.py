@@ -20,6 +20,7 @@ from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
 from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Builder, close, loops_of, positions, shape_axes
+from opgen.ir.functions import row as function
 from opgen.ir.names import Names
 from opgen.ir.program import (
     Compute,
@@ -39,7 +40,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.rewrite import renamed as renamed_tensors
-from opgen.ir.scalar import BATCH, ZERO, Read, Scalar
+from opgen.ir.scalar import BATCH, ZERO, Apply, Read, Scalar, walk, where
 
 _LONG = 28  # characters; names of names of names would fill lines
 
@@ -88,6 +89,7 @@ class _Sweep:
     shapes: dict[str, Shape] = field(default_factory=dict)
     selections: dict[str, Selection] = field(default_factory=dict)
     restated: dict[str, str] = field(default_factory=dict)
+    guards: dict[Scalar, Scalar] = field(default_factory=dict)  # where a cotangent that a condition chooses is not 0
 
     def __post_init__(self) -> None:
         p = self.program
@@ -183,7 +185,11 @@ class _Sweep:
     def append(self, c: Contribution, base: str, axes: tuple[Loop, ...]) -> Read:
         name = self.names.fresh(base)
         self.builder.statements.append(replace(c.statement, target=name))
-        return Read(name, positions(axes))
+        made = Read(name, positions(axes))
+        match c.statement:
+            case Compute(op=None, body=Apply("where", (condition, _, other))) if other == ZERO:
+                self.guards[made] = condition
+        return made
 
     def term(self, tensor: str, c: Contribution, axes: tuple[Loop, ...]) -> Scalar:
         """One of several contributions: a map stands in the sum itself."""
@@ -215,7 +221,14 @@ class _Sweep:
         if len(found) > 1 and not isinstance(cotangent, Read):
             own = loops_of(cotangent, loops)
             cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
-        return [(r, product(cotangent, d)) for r, d in found]
+        return [(r, self.weighted(cotangent, d)) for r, d in found]
+
+    def weighted(self, cotangent: Scalar, d: Scalar) -> Scalar:
+        """A cotangent times a derivative, which may be infinite where nothing is wanted of it."""
+        guard = self.guards.get(cotangent)
+        if guard is None or all(function(n.fn).tame for n in walk(d) if isinstance(n, Apply)):
+            return product(cotangent, d)
+        return product(where(guard, cotangent, ZERO), d)
 
     # --- results -----------------------------------------------------------------------------------------------------
 

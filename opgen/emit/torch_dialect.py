@@ -114,10 +114,12 @@ Convert = Callable[[Text], Text]
 
 
 def _promoted(texts: tuple[Text, ...], kind: Kind, as_float: Convert, *, mixes: bool) -> tuple[Text, ...]:
-    """Operands such that torch computes in the float dtype. `mixes`: an int may stand beside a float tensor."""
+    """Operands such that torch computes in the float dtype. `mixes`: an int may stand beside a float tensor, unless a
+    float number would meet it first."""
     if kind is Kind.INT:
         return tuple(Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT) if _is_mask(t) else t for t in texts)
-    beside = mixes and any(t.kind is Kind.FLOAT and not t.number for t in texts)
+    first = next((i for i, t in enumerate(texts) if t.kind is Kind.FLOAT and not t.number), None)
+    beside = mixes and first is not None and not any(t.number and t.kind is Kind.FLOAT for t in texts[:first])
     return tuple(as_float(t) if t.kind is not Kind.FLOAT and not (beside and not _is_mask(t)) else t for t in texts)
 
 

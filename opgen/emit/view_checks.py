@@ -20,7 +20,7 @@ from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import needs_upcast
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Axis, Kind, Output, Program, Tensor
+from opgen.ir.program import Argument, Axis, Kind, Output, Program, Tensor
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
 from opgen.ir.scalar import BATCH, Dim, Scalar
 from opgen.ir.text import scalar as scalar_text
@@ -51,14 +51,23 @@ def check_body(s: Surface) -> tuple[str, ...]:
             )
             lines += [f"if {a.name} not in {strings(a.choices)}:", f"    raise {error}"]
     for name, e in limits:
-        text = python_text(e, lambda n: n) if e is not None else None
-        if text is not None and e is not None:
-            a = next(a for a in s.operator.params if a.name == name)
+        a = next(a for a in s.operator.params if a.name == name)
+        text = _holds(a, e) if e is not None else None
+        if text is not None:
             maybe = f"{name} is not None and " if a.null or is_computed(a) else ""
             domain = next(str(p.domain) for p in s.spec.params if p.name == name)
             error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(name))}, {name}, {quoted(domain)})"
             lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
     return (*lines, *_branched(s, [_size_lines(s, p) for p in programs], returns=False))
+
+
+def _holds(a: Argument, domain: Expr) -> str | None:
+    """Whether a param is in its domain; a list is where each of its elements is."""
+    if a.length is None:
+        return python_text(domain, lambda n: n)
+    each = f"{a.name}_element"
+    text = python_text(domain, lambda n: each if n == a.name else n)
+    return None if text is None else f"all({text} for {each} in {a.name})"
 
 
 def _unproven_extents(p: Program) -> tuple[Scalar, ...]:
@@ -113,8 +122,8 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
 
 
 def _binds(text: str) -> bool:
-    """A comparison needs no parentheses after `not`."""
-    return " and " not in text and " or " not in text
+    """A comparison or a call needs no parentheses after `not`."""
+    return text.startswith("all(") or (" and " not in text and " or " not in text)
 
 
 def value_checks(s: Surface) -> tuple[str, ...]:

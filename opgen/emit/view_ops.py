@@ -26,7 +26,7 @@ from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
-from opgen.ir.program import Compute, Kind, Program, statement_reads
+from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
 
@@ -192,6 +192,8 @@ def _fields(
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += ["contraction=True"] if is_contraction(s) else []
+    unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
+    out += [f"unordered={tupled(unordered)}"] if unordered else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 
@@ -268,6 +270,15 @@ def _contracts(st: object) -> bool:
     if not isinstance(product, Apply) or product.fn != "mul":
         return False
     return len(statement_reads(st)) > 1 and len(st.loops) > 2
+
+
+def adds_in_any_order(s: Surface, which: str) -> bool:
+    """Does a CUDA kernel round by the order in which atomic operations come? Extremes and integers do not."""
+    return any(
+        isinstance(st, Scatter) and st.kind is Kind.FLOAT and st.op in ("sum", "prod")
+        for _, p in s.programs(which)
+        for st in p.statements
+    )
 
 
 def is_pointwise(s: Surface) -> bool:

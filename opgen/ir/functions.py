@@ -178,8 +178,11 @@ _POWERS = (
     _row(
         "logaddexp",
         "x y",
-        ("sigmoid(x - y)", "sigmoid(y - x)"),
-        "log(exp(x) + exp(y)) without overflow",
+        (
+            "where(x == -inf and y == -inf, 0, sigmoid(x - y))",
+            "where(x == -inf and y == -inf, 0, sigmoid(y - x))",
+        ),
+        "log(exp(x) + exp(y)) without overflow; its derivative is 0 where both are -inf",
     ),
     _row(
         "xlogy",

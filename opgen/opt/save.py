@@ -104,12 +104,15 @@ def _chosen(
     wanted = {t for s in gradient.statements if s.target not in mine for t in tensors_of(s)}
     wanted |= {o.value for o in gradient.outputs}
     alive = {o.value for o in forward.outputs}
+    own = {s.target for s in parts(forward.statements)}
+    results = {o.value for o in gradient.outputs if o.value not in own}  # not kept: their names are those of gradients
     exact = _compared(gradient)
     growth = Growth.of(forward)
     inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
     values = [Value(t.name, (), _bytes(t.shape, t.kind), recomputable=False, wanted=t.name in wanted) for t in inputs]
     for whole in early:
         fixed = any(t in exact for t in targets(whole)) and not _is_copy(whole, inputs)
+        fixed = fixed or any(t in results for t in targets(whole))
         for s in parts((whole,)):
             cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
             recomputable = fixed or not _dear(whole) or _again(whole, growth)

@@ -64,6 +64,13 @@ def test_gather_and_scatter(emulation: Make, dtype: str) -> None:
     made.check({"double": (3, 5), "ids": (0,), "int": (0, 5)}, dtype, {"skip": 1, "start": 2})
 
 
+def test_a_scatter_of_halves_adds_in_float32(emulation: Make) -> None:
+    made = emulation("lookup", programs.lookup(), ["float16"])
+    rows = 3000  # ones in half precision add up to 2048 at most
+    arrays = {"double": Array((1, 1), [1.0]), "ids": Array((rows,), [0] * rows), "int": Array((rows, 1), [1.0] * rows)}
+    assert made.emulated.run(arrays, {"skip": 1, "start": 0}, "float16")["spread"].data == [rows]
+
+
 def test_a_position_out_of_range_is_reported(emulation: Make) -> None:
     made = emulation("bad", programs.lookup())
     shapes = {"double": (3, 5), "ids": (4,), "int": (4, 5)}

@@ -150,6 +150,18 @@ def test_fields(build_operator: Build, case: Works) -> None:
     case.check(build_operator)
 
 
+def test_the_domain_of_a_list_is_that_of_its_elements(build_operator: Build) -> None:
+    op = build_operator(
+        "op: stepped\ninputs: {x: {shape: [H, W]}}\n"
+        "params: {step: {type: [int, int], default: [1, 2], domain: step > 0}}\n"
+        "forward: y[p < H//step[0], q < W//step[1]] = x[p*step[0], q*step[1]]\n"
+    ).stepped
+    x = randn(4, 4)
+    assert torch.equal(op(x), x[:, ::2])
+    with pytest.raises(ValueError, match="step"):
+        op(x, step=[2, 0])
+
+
 def test_compute_dtype_and_cast_round_in_half(build_operator: Build) -> None:
     op = build_operator("op: rounded\ninputs: [x]\nforward: y = cast(x/3, x)*3 - x/3*3\n").rounded
     x = torch.linspace(1, 2, 9).bfloat16()

@@ -69,6 +69,13 @@ N7, N3 = ints(-7, -3, 0, 3, 7), ints(2, -2, 5, 2, -4)
         gradients=False,
     ),
     pointwise("detach", "x*detach(x)", lambda x: x * x.detach(), randn(3)),
+    Works(
+        "integers_keep_the_precision_of_floats",
+        "op: a\ninputs: {x: {}, z: {dtype: int}}\nparams: {p: {type: float, default: 0.1}}\n"
+        "forward: y = p*z*x + (p + z)*x\n",
+        lambda x, z: 0.1 * x * z + (0.1 + z.double()) * x,
+        (randn(5), N7),
+    ),
 )
 def test_elements(build_operator: Build, case: Works) -> None:
     case.check(build_operator)
@@ -86,6 +93,24 @@ def test_nothing_leaks_from_the_branch_not_taken(build_operator: Build) -> None:
     assert (first[0], second[0]) == (0, 0)
 
 
+def test_nothing_leaks_through_a_statement_that_the_branch_reads(build_operator: Build) -> None:
+    op = build_operator(
+        "op: pairs\ninputs: {x: {shape: [N]}}\nparams: {s: {type: float, default: 1.1}}\nforward: |\n"
+        "  r2[i, j] = (x[i] - x[j])**2\n  s6[i, j] = (s**2/r2[i, j])**3\n"
+        "  e = sum[i, j](where(i < j and r2[i, j] < 9, 4*(s6[i, j]**2 - s6[i, j]), 0))\n"
+    ).pairs
+    x = torch.tensor([0.0, 1.0, 2.5], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(op, (x,))
+
+
+def test_nothing_comes_from_two_impossible_paths(build_operator: Build) -> None:
+    op = build_operator("op: paths\ninputs: [x, z]\nforward: y = logaddexp(x, z)\n").paths
+    x = torch.tensor([-INF, 0.0, 1.0], dtype=torch.float64, requires_grad=True)
+    z = torch.tensor([-INF, -INF, 1.0], dtype=torch.float64, requires_grad=True)
+    found = torch.autograd.grad(op(x, z).sum(), (x, z))
+    assert [g.tolist() for g in found] == [[0.0, 1.0, 0.5], [0.0, 0.0, 0.5]]
+
+
 S = "op: a\ninputs: {x: {shape: [N]}}\n"
 
 
@@ -95,6 +120,13 @@ S = "op: a\ninputs: {x: {shape: [N]}}\n"
     Works("strided", S + "forward: |\n  y[i < N//2] = x[2*i]\n", lambda x: x[::2][:2], (randn(5),)),
     Works("quotient", S + "forward: |\n  y[i < 2*N] = x[i//2]\n", lambda x: x.repeat_interleave(2), (randn(4),)),
     Works("remainder", S + "forward: |\n  y[i < 3*N] = x[i % N]\n", lambda x: x.repeat(3), (randn(4),)),
+    Works(
+        "an_input_called_window",
+        "op: a\ninputs: {x: {shape: [N]}, window: {shape: [K]}}\n"
+        "forward: |\n  y[i < N//2, k < K] = window[k]*pad(x[2*i + k], 0)\n",
+        lambda x, window: window * torch.nn.functional.pad(x, (0, 1)).unfold(0, 3, 2),
+        (randn(6), randn(3)),
+    ),
     Works("rolled", S + "forward: |\n  y[i < N] = x[(i - 2) % N]\n", lambda x: x.roll(2), (randn(5),)),
     Works(
         "pixel_shuffle",

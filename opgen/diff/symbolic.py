@@ -32,6 +32,7 @@ from opgen.ir.scalar import (
     Param,
     Read,
     Scalar,
+    is_exact_test,
     is_number,
     where,
 )
@@ -110,6 +111,8 @@ class _Algebra:
             case Lit(value) if is_number(e):
                 return sympy.Rational(Fraction(value).numerator, Fraction(value).denominator)
             case Lit() | Const() | Param() | Dim() | Index() | Read():
+                return self.symbol(e)
+            case Apply() if is_exact_test(e):
                 return self.symbol(e)
             case Cast(arg, like):
                 return _function_class(f"cast {like}")(self.enter(arg, known))

@@ -124,7 +124,7 @@ class Printer:
         kind = result_kind(row, texts)
         if kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
-        elif len(texts) > 1:
+        else:
             texts = tuple(self.dialect.as_int(t) for t in texts)
         number = all(t.number for t in texts)
         if not row.variadic or len(texts) <= len(row.args):

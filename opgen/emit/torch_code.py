@@ -111,9 +111,14 @@ def _anchor(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> 
     """A float argument that every call has, whose dtype the results have; empty where there is none."""
     every = [[t for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED] for _, p in programs]
     shared = (t.name for t in every[0] if all(any(u.name == t.name for u in other) for other in every))
-    passed = (t.name for floats in every for t in floats if (t.of or t.name) not in operator.optional)
+    passed = (t.name for floats in every for t in floats if _origin(t) not in operator.optional)
     given = (t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.name not in operator.optional)
     return next((name for names in (shared, passed, given) for name in names), "")
+
+
+def _origin(t: Tensor) -> str:
+    """The input or output that an argument is, or is a cotangent or tangent of, of any order."""
+    return (t.of or t.name).removeprefix("grad_")
 
 
 def _first_dtype(programs: Sequence[tuple[Variant, Program]]) -> str:

@@ -17,9 +17,27 @@ from opgen.emit.torch_positions import is_number
 from opgen.emit.torch_rewrite import mapped, names_beside, read_of, statement, varies
 from opgen.ir.lower_pad import in_bounds
 from opgen.ir.names import Names
+from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
-from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, sizes_of
-from opgen.ir.scalar import ONE, TWO, ZERO, Apply, Batch, Dim, Lit, Read, Scalar, both, call, rebuild, walk, where
+from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
+from opgen.ir.scalar import (
+    ONE,
+    TWO,
+    ZERO,
+    Apply,
+    Batch,
+    Dim,
+    Lit,
+    Read,
+    Scalar,
+    both,
+    call,
+    rebuild,
+    transform,
+    walk,
+    where,
+)
+from opgen.opt.convolution import convolutions
 
 # Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
 _SAFE: dict[str, tuple[int, Scalar]] = {
@@ -62,26 +80,29 @@ _SAFE: dict[str, tuple[int, Scalar]] = {
 def lazy(p: Program) -> Program:
     """Every `where` made safe; what is read out of range by a padded access is a number."""
     fresh, out = names_beside(p), list[Statement]()
-    dims, counts = derived_sizes(p), sizes_of(p)
+    dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
     for s in p.statements:
-        if isinstance(s, Recurrence):  # a program of its own, when it is printed
+        if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
             out.append(s)
             continue
-        guarded = _guarded(s) if isinstance(s, Scatter) else s
-        work = _Lazy(guarded, tensors, facts_of(s.loops, dims, counts), fresh)
+        facts = facts_of(s.loops, dims, counts)
+        guarded = _guarded(s, facts) if isinstance(s, Scatter) else s
+        work = _Lazy(guarded, tensors, facts, fresh)
         rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
         out.extend((*work.before, rewritten))
     return replace(p, statements=tuple(out))
 
 
-def _guarded(s: Scatter) -> Scatter:
-    """Where a guarded body adds nothing its position may be anywhere: it becomes 0."""
+def _guarded(s: Scatter, facts: Facts) -> Scatter:
+    """Where a guarded body adds nothing its position may be anywhere: it is dropped there, or becomes 0."""
     if s.padded or s.op != "sum":
         return s
     if not (isinstance(s.body, Apply) and s.body.fn == "where" and s.body.args[2] == ZERO):
         return s
     condition = s.body.args[0]
+    if not within(s.at, s.shape, facts) and within(s.at, s.shape, facts, nonnegative_where(condition)):
+        return replace(s, padded=True)
 
     def at(q: Scalar | Batch) -> Scalar | Batch:
         done = isinstance(q, Apply) and q.fn == "where" and q.args[0] == condition
@@ -99,6 +120,7 @@ class _Lazy:
     facts: Facts
     fresh: Names
     before: list[Compute] = field(default_factory=list)
+    known: dict[Scalar, tuple[Polynomial, ...]] = field(default_factory=dict)  # guard -> what is not negative under it
 
     def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
         match e:
@@ -152,7 +174,7 @@ class _Lazy:
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
         if guard is None:
             return replace(e, at=at)
-        if self._beyond(e, shape, guard):
+        if self._implied(e, shape, guard) or self._beyond(e, shape, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         pairs = zip(e.at, at, shape, strict=True)
         return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
@@ -161,6 +183,19 @@ class _Lazy:
         if isinstance(position, Batch | Lit) or isinstance(extent, Batch):
             return False
         return not inside(position, extent, self.facts)
+
+    def _implied(self, e: Read, shape: Shape, guard: Scalar) -> bool:
+        """Does the guard keep an access in range that could leave it, so that what is outside does not matter?"""
+        if within(e.at, shape, self.facts):
+            return False
+        if guard not in self.known:
+            self.known[guard] = nonnegative_where(self._opened(guard))
+        return bool(self.known[guard]) and within(e.at, shape, self.facts, self.known[guard])
+
+    def _opened(self, condition: Scalar) -> Scalar:
+        """A condition with those written out that have a statement of their own."""
+        named = {read_of(t): t.body for t in self.before}
+        return transform(condition, lambda n: self._opened(named[n]) if isinstance(n, Read) and n in named else n)
 
     def _beyond(self, e: Read, shape: Shape, guard: Scalar) -> bool:
         """Does a condition on sizes keep a literal position in range?"""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from opgen.ir.scalar import ONE, ZERO, Apply, Dim, Lit, Scalar, add, mul, neg, rebuild, sub
 
 Monomial = tuple[Scalar, ...]
 _MAX_POWER = 4
+_REMEMBERED = 1 << 14  # normal forms, which proofs ask for again and again
 _MAX_TERMS = 64
 
 
@@ -151,6 +153,15 @@ def atom(e: Scalar) -> Polynomial:
 
 def polynomial(e: Scalar, dims: Mapping[str, Scalar | None] | None = None) -> Polynomial:
     """The normal form of a scalar; `dims` gives derived sizes that are to be written out."""
+    return _normal(e, dims) if dims else _remembered(e)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _remembered(e: Scalar) -> Polynomial:
+    return _normal(e, None)
+
+
+def _normal(e: Scalar, dims: Mapping[str, Scalar | None] | None) -> Polynomial:
     match e:
         case Lit(value) if isinstance(value, int):
             return number(int(value))

@@ -6,12 +6,12 @@ extent is at least one, which is where most proofs start. A proof that does not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, Statement
-from opgen.ir.scalar import Apply, Batch, Dim, Index, Param, Read, Scalar, reads, walk
+from opgen.ir.scalar import Apply, Batch, Dim, Index, Param, Position, Read, Scalar, reads, walk
 
 _DEPTH = 24
 
@@ -166,10 +166,38 @@ def corner(p: Polynomial, facts: Facts, *, least: bool) -> Polynomial | None:
     return None if opaque else p
 
 
-def inside(position: Scalar, extent: Scalar, facts: Facts) -> bool:
-    """Whether a position is provably in `[0, extent)`."""
+def inside(position: Scalar, extent: Scalar, facts: Facts, known: Sequence[Polynomial] = ()) -> bool:
+    """Whether a position is provably in `[0, extent)`; `known` are further polynomials that are not negative."""
     p = polynomial(position)
-    return is_nonnegative(p, facts) and is_nonnegative(polynomial(extent) - p - number(1), facts)
+    return _shown(p, facts, known) and _shown(polynomial(extent) - p - number(1), facts, known)
+
+
+def _shown(p: Polynomial, facts: Facts, known: Sequence[Polynomial]) -> bool:
+    """Whether a polynomial is at least zero, or at least one that is."""
+    return is_nonnegative(p, facts) or any(p.same(k) or is_nonnegative(p - k, facts) for k in known)
+
+
+def nonnegative_where(condition: Scalar) -> tuple[Polynomial, ...]:
+    """Polynomials over integers that are not negative where a condition holds."""
+    match condition:
+        case Apply("and", args):
+            return tuple(p for a in args for p in nonnegative_where(a))
+        case Apply("not", (Apply("or", args),)):
+            return tuple(p for a in args for p in nonnegative_where(Apply("not", (a,))))
+        case Apply("not", (Apply(fn, (a, b)),)) if fn in _OPPOSITE:
+            return nonnegative_where(Apply(_OPPOSITE[fn], (a, b)))
+        case Apply("gt" | "ge" as fn, (a, b)):
+            return (polynomial(a) - polynomial(b) - number(fn == "gt"),)
+        case Apply("lt" | "le" as fn, (a, b)):
+            return (polynomial(b) - polynomial(a) - number(fn == "lt"),)
+        case Apply("eq", (a, b)):
+            difference = polynomial(a) - polynomial(b)
+            return (difference, -difference)
+        case _:
+            return ()
+
+
+_OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "ne": "eq"}
 
 
 def sizes_of(p: Program) -> tuple[Scalar, ...]:
@@ -201,10 +229,10 @@ def in_range(p: Program, s: Compute | Scatter, r: Read) -> bool:
     """Whether an access of a statement provably stays in its tensor, so that it needs no check."""
     loops = s.axes if isinstance(s, Scatter) and r in reads(s.base) else s.loops
     facts = facts_of(loops, derived_sizes(p), sizes_of(p), positive=positive_params(p))
-    return within(r, p.shape_of(r.tensor), facts)
+    return within(r.at, p.shape_of(r.tensor), facts)
 
 
-def within(r: Read, shape: Shape, facts: Facts) -> bool:
-    """Whether every position of an access is provably in range."""
-    pairs = zip(r.at, shape, strict=True)
-    return all(isinstance(q, Batch) or isinstance(n, Batch) or inside(q, n, facts) for q, n in pairs)
+def within(at: Sequence[Position], shape: Shape, facts: Facts, known: Sequence[Polynomial] = ()) -> bool:
+    """Whether all positions are provably in range; `known` are further polynomials that are not negative."""
+    pairs = zip(at, shape, strict=True)
+    return all(isinstance(q, Batch) or isinstance(n, Batch) or inside(q, n, facts, known) for q, n in pairs)

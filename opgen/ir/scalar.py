@@ -159,6 +159,18 @@ def transform(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     return f(rebuild(e, lambda a: transform(a, f)))
 
 
+def is_exact_test(e: Scalar) -> bool:
+    """Are values tested for equality? Then the last bit of each counts."""
+    return isinstance(e, Apply) and e.fn in ("eq", "ne") and all(reads(a) for a in e.args)
+
+
+def transform_rounded(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
+    """`transform` by rules that may change the last bit, which leaves alone what is tested for equality."""
+    if is_exact_test(e):
+        return e
+    return f(rebuild(e, lambda a: transform_rounded(a, f)))
+
+
 def walk(e: Scalar) -> Iterator[Scalar]:
     """Every node, parents before operands, left to right."""
     stack = [e]

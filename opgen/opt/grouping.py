@@ -12,7 +12,7 @@ from dataclasses import replace
 from opgen.ir.functions import row
 from opgen.ir.program import Program
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import Apply, Lit, Read, Scalar, reads, transform
+from opgen.ir.scalar import Apply, Lit, Read, Scalar, reads, transform_rounded
 
 
 def group_factors(p: Program, keep: Collection[str] = ()) -> Program:
@@ -21,7 +21,7 @@ def group_factors(p: Program, keep: Collection[str] = ()) -> Program:
     return replace(
         p,
         statements=tuple(
-            s if s.target in kept else map_scalars(s, lambda e: transform(e, _grouped)) for s in p.statements
+            s if s.target in kept else map_scalars(s, lambda e: transform_rounded(e, _grouped)) for s in p.statements
         ),
     )
 

@@ -37,6 +37,7 @@ from opgen.ir.scalar import (
     reads,
     sub,
     transform,
+    transform_rounded,
     walk,
     where,
 )
@@ -52,7 +53,7 @@ def tidy(p: Program, keep: Collection[str] = ()) -> Program:
 
 
 def tidy_scalar(e: Scalar) -> Scalar:
-    return transform(e, _local)
+    return transform_rounded(e, _local)
 
 
 def _local(e: Scalar) -> Scalar:
@@ -186,6 +187,8 @@ def fold(p: Program, keep: Collection[str] = ()) -> Program:
     done: list[Statement] = []
     for s in p.statements:
         body = _fold_into(s, open_maps, uses)
+        if isinstance(body, Compute) and body.op == "sum" and body.body == ZERO and body.target not in keep:
+            body = replace(body, op=None, over=())  # a sum of zeros
         if isinstance(body, Compute) and body.op is None and body.target not in kept and body.target not in casts:
             open_maps[body.target] = body
         done.append(body)

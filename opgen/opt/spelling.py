@@ -15,7 +15,7 @@ from opgen.diff.algebra import split_factors
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Program
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import Apply, Lit, Scalar, transform
+from opgen.ir.scalar import Apply, Lit, Scalar, transform, transform_rounded
 
 _Powers = frozenset[tuple[Scalar, int]]
 _Key = tuple[str, int | Fraction, _Powers, _Powers]
@@ -32,7 +32,7 @@ def spell_alike(p: Program, keep: Collection[str] = ()) -> Program:
     own = [s for s in p.statements if s.target in keep]
     for s in own:
         map_scalars(s, lambda e: transform(e, spelled))
-    changed = (s if s in own else map_scalars(s, lambda e: transform(e, spelled)) for s in p.statements)
+    changed = (s if s in own else map_scalars(s, lambda e: transform_rounded(e, spelled)) for s in p.statements)
     return replace(p, statements=tuple(changed))
 
 

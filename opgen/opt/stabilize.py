@@ -12,7 +12,7 @@ from functools import cache
 from opgen.ir.formula import scalar as formula
 from opgen.ir.program import Program, Statement
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import Apply, Scalar, transform
+from opgen.ir.scalar import Apply, Scalar, transform, transform_rounded
 from opgen.opt.dce import dce
 from opgen.opt.patterns import functions_at_root, functions_in, rewrite
 from opgen.opt.recognise import recognise
@@ -131,7 +131,7 @@ def _statement(s: Statement, applied: list[Rewrite]) -> Statement:
             return e
         return _at_root(e, s.target, applied)
 
-    return map_scalars(s, lambda e: transform(e, step))
+    return map_scalars(s, lambda e: transform_rounded(e, step))
 
 
 def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:

@@ -13,6 +13,7 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Program
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
+from opgen.plan.ranges import Ranges
 from opgen.plan.values import Values
 
 
@@ -41,10 +42,11 @@ class Surroundings:
     kinds: dict[str, Kind]
     stored: frozenset[str]
     names: Names
+    ranges: Ranges
 
     def values(self) -> Values:
         params = {a.name: _param_kind(a.type) for a in self.program.params}
-        return Values(self.kinds.__getitem__, params.__getitem__, self.maps, self.names.fresh)
+        return Values(self.kinds.__getitem__, params.__getitem__, self.maps, self.names.fresh, self.ranges)
 
 
 def _param_kind(type_: str) -> Kind:
@@ -137,7 +139,7 @@ class _Builder:
         self.values.local_kinds[local] = s.kind
 
     def _start(self, loops: tuple[Loop, ...]) -> _Draft:
-        self.values.enter(frozenset("..." if isinstance(a, Batch) else a.name for a in loops))
+        self.values.enter(self.g.outer, loops)
         return _Draft(loops, len(self.values.nodes))
 
     def _stop(self, draft: _Draft) -> None:
@@ -213,11 +215,11 @@ def nest(g: Group, around: Surroundings) -> Nest:
 
 
 def scatter_values(
-    around: Surroundings, body: Scalar, at: tuple[Position, ...]
+    around: Surroundings, loops: tuple[Loop, ...], body: Scalar, at: tuple[Position, ...]
 ) -> tuple[tuple[Let, ...], Scalar, tuple[Position, ...]]:
     """The lets, value and positions of a scatter."""
     v = around.values()
-    v.enter(frozenset())
+    v.enter(loops)
     value = v.value(body, {})
     places = tuple(p if isinstance(p, Batch) else v.value(p, {}) for p in at)
     for e in (value, *(p for p in places if not isinstance(p, Batch))):

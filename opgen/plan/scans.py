@@ -62,8 +62,9 @@ def _argsort(s: Compute, along: Axis, fresh: Fresh) -> list[Statement]:
     keys = Compute(key, s.axes, s.body, span=s.span)
     a, b = Read(key, _at(s.axes, {})), Read(key, _at(s.axes, {along.name: theirs}))
     # What is no number comes last, in the order in which it stands.
-    ahead = call("or", call("lt", b, a), call("and", call("ne", a, a), call("eq", b, b)))
-    level = call("or", call("eq", a, b), call("and", call("ne", a, a), call("ne", b, b)))
+    nan, other_nan = call("isnan", a), call("isnan", b)
+    ahead = call("or", call("lt", b, a), call("and", nan, call("not", other_nan)))
+    level = call("or", call("eq", a, b), call("and", nan, other_nan))
     before = call("or", ahead, Apply("and", (level, call("lt", theirs, mine))))
     rank = fresh(f"{s.target}_rank")
     counted = Compute(rank, s.axes, where(before, ONE, ZERO), "sum", (other,), Kind.INT, s.span)

@@ -82,7 +82,7 @@ def _task(step: Compute, along: Axis, outer: tuple[Loop, ...], around: Surroundi
     """One step: hoisted values, the fold if it is a reduction, and the store."""
     loops = tuple(a for a in step.axes if a not in outer and a != along)
     v = around.values()
-    v.enter(frozenset(a.name for a in step.over if isinstance(a, Axis)))
+    v.enter(step.axes, step.over)
     value: Scalar = v.value(step.body, {})
     v.use(value, 1 if step.op else 0)
     v.settle()

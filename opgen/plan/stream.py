@@ -98,7 +98,7 @@ class _Build:
 
     def _fill(self, d: _Draft) -> None:
         v = self.values
-        v.enter(frozenset((self.f.along.name,)))
+        v.enter(self.f.outer, (self.f.along,))
         d.first = len(v.nodes)
         if d.online is not None:
             d.shift = self.around.names.fresh(f"{d.online.statement.target}_shift")
@@ -118,7 +118,7 @@ class _Build:
             v.locals[m.statement.target] = Read(local, ())
             v.local_kinds[local] = m.statement.kind
         d.last = len(v.nodes)
-        v.enter(frozenset())
+        v.enter(self.f.outer)
         d.scales = [v.value(scale, {}) for scale in scales]
 
     def _wide(self, e: Scalar, name: str) -> Scalar:

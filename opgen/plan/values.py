@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.ir.functions import row
-from opgen.ir.program import Axis, Compute, Kind
+from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
     Apply,
@@ -30,6 +30,7 @@ from opgen.ir.scalar import (
 )
 from opgen.plan.contract import is_plain
 from opgen.plan.model import Let
+from opgen.plan.ranges import Ranges
 
 Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
 
@@ -56,19 +57,22 @@ class Values:
     param_kind: Callable[[str], Kind]
     maps: Mapping[str, Compute]
     fresh: Callable[[str], str]
+    ranges: Ranges
     locals: dict[str, Scalar] = field(default_factory=dict)
     local_kinds: dict[str, Kind] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     shared: dict[Scalar, int] = field(default_factory=dict)  # level 0
     inner: dict[Scalar, int] = field(default_factory=dict)  # level 1, of the current pass
     inner_loops: frozenset[str] = frozenset()
+    loops: tuple[Loop, ...] = ()  # those around a value, inner ones included
     instances: dict[tuple[str, tuple[Position, ...], bool], Scalar] = field(default_factory=dict)
 
-    def enter(self, loops: frozenset[str]) -> None:
-        """Start a pass over some loops."""
+    def enter(self, outer: tuple[Loop, ...], inner: tuple[Loop, ...] = ()) -> None:
+        """Start a pass over some loops inside others."""
         self.inner = {}
         self.instances = {}
-        self.inner_loops = loops
+        self.inner_loops = frozenset("..." if isinstance(a, Batch) else a.name for a in inner)
+        self.loops = (*outer, *inner)
 
     # --- building ------------------------------------------------------------------------------------------------
 
@@ -159,11 +163,15 @@ class Values:
                 if known.unsafe:
                     return True
             elif isinstance(n, Read):
-                if n.fill is None and not is_plain(n) and n.at:
+                if n.fill is None and n.at and not (is_plain(n) and self._stays(n)):
                     return True
             elif isinstance(n, Apply) and n.fn in ("floordiv", "mod") and not isinstance(n.args[1], Lit):
                 return True
         return False
+
+    def _stays(self, r: Read) -> bool:
+        """Whether plain indices stay in a tensor: one may run further than its axis, under a condition."""
+        return r.tensor not in self.ranges.shapes or self.ranges.surely(r, self.loops)
 
     def kind(self, e: Scalar) -> Kind:
         match e:

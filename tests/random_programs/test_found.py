@@ -31,14 +31,55 @@ FOUND = {
     "the rest of constants": X + "forward: |\n  a = 1 // 2\n  b = 7 % 3\n  y[..., n] = x[..., n]\n",
     "an index in the dtype of a tensor": X + "forward: 'y[..., n] = cast(n, x)*x[..., n]'\n",
     "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
+    "a gradient without the cotangent": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  t[i, ...] = sin((x[..., i] - w[i])*i)\n"
+        "  y[..., i < 1] = pad(t[-i - 1, ...], 1)\n"
+    ),
+    "nothing to read": "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[i + 2], 1))'\n",
+    "nothing to read at a quotient": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[(i + 2)//2], 1))'\n"
+    ),
+    "no row to read": (
+        "inputs: {x: {shape: [N, N]}}\nforward: 'y[i < 1] = pad(x[i + 2, 3*i + 1], 1)*pad(x[1 - 2*i, 2*i - 2], 1)'\n"
+    ),
+    "a bound that only some elements have": (
+        "inputs: {x: {shape: [N, ..., M]}, w: {shape: [M]}}\n"
+        "dims: {P: N//2 + 1}\n"
+        "forward: 'y[..., i < P] = tanh(log_softmax[i](sin(pad(x[i, ..., 2 - i], 0))))'\n"
+    ),
+    "ties of what could be written otherwise": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y[p < 2, ...] = 4\n"
+        "  y[(2*n + 1) % 2, ...] min= 0.5*(x[..., n]*1/(1.5 + sin(0.5))*x[..., n])\n"
+    ),
+    "an optional input of one variant": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
+        "params: {limit: {type: float, default: null}}\n"
+        "forward: |\n"
+        "  y = -w[0] if given(limit)\n"
+        "  y = square(x[0]) if not given(limit)\n"
+    ),
+    "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
+    "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+}
+SHAPES = {
+    "one point": {"x": ()},
+    "nothing to read": {"x": (0,)},
+    "nothing to read at a quotient": {"x": (0,)},
+    "no row to read": {"x": (0, 0)},
+    "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
+    "an optional input of one variant": {"x": (3,), "w": (3,)},
 }
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
-    shapes = {"x": (2, 3), "w": (3,)}
-    cases = {name: Case(f"op: made\n{text}", shapes, {}, {"p": 0.3}, ()) for name, text in FOUND.items()}
-    cases["one point"] = Case(cases["one point"].text, {"x": ()}, {}, {}, ())
+    usual = {"x": (2, 3), "w": (3,)}
+    values = {"p": 0.3, "limit": 0.7}
+    cases = {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}
     return {name: check(case) for name, case in cases.items()}
 
 

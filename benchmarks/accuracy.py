@@ -46,7 +46,7 @@ def summary(found: list[measure.Line]) -> str:
         shared = sum(bool(s.excused) for _, s in scores)
         lines.append(
             f"{COLUMNS[name]}: {len(scores)} rows, {near} within 4 ulp, {worse} above 4 ulp and above torch; "
-            f"{undefined} with a nan for a number that torch has right, {shared} with one where torch has a nan as well."
+            f"{undefined} with a nan for a number where torch has none, {shared} with one where torch has it too."
         )
     return "\n\n".join(lines) + "\n"
 

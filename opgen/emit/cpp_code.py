@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.cpp_convolution import CLASS, HEADER
 from opgen.emit.cpp_host import Direction, host_function
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import schema_lines, table_lines
@@ -38,12 +39,15 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     functions = [host_function(operator, d, table) for d in directions]
     before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
     cuda, no_cuda = _cuda(operator.name, table)
+    definitions = tuple(lines for f in functions for lines in f.definitions)
+    convolves = any(CLASS in line for lines in definitions for line in lines)
     binding = fill(
         "op.cpp.j2",
         op=operator.name,
         namespace=namespace,
         formula=tuple(formula),
-        definitions=tuple(lines for f in functions for lines in f.definitions),
+        headers=(*((HEADER,) if convolves else ()), "opgen_host.h"),
+        definitions=definitions,
         schemas=tuple(line for f in functions for line in schema_lines(f.schema)),
         names=tuple(f.name for f in functions),
         cuda=bool(cuda),

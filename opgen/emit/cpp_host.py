@@ -1,7 +1,7 @@
 """The binding of an operator to torch: one C++ function per variant and direction, for `csrc/<op>.cpp`.
 
 In go derived programs with the order of arguments and results that the dispatcher op has; out come functions on the
-classes of `opgen_host.h` that check arguments, allocate, run the steps of the plan and give products to torch.
+classes of `opgen_host.h` that check arguments, allocate, run the steps of the plan and give torch what it computes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.cpp_convolution import convolution_lines
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import block, laid_out
 from opgen.emit.cuda_layout import LIMIT
@@ -19,7 +20,7 @@ from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Ope
 from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Operand, Result, ScatterStep, Storage, Stream
+from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Operand, Result, Storage
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
 _NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
@@ -271,13 +272,16 @@ class _VariantCode:
             if isinstance(step, Contract):
                 lines += self._contract(step)
                 continue
+            if isinstance(step, Convolve):
+                lines += self._convolve(step)
+                continue
             condition = self._wanted(step.results)
             lines += self._checks(step, condition)
             run = f"call.run({next(numbers)});"
             lines.append(f"if ({condition}) {run}" if condition else run)
         return lines
 
-    def _checks(self, step: Nest | ScatterStep | Chain | Stream, condition: str) -> list[str]:
+    def _checks(self, step: Kernel, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""
         if not isinstance(step, Nest):
             return []
@@ -292,12 +296,12 @@ class _VariantCode:
 
     def _memory(self) -> list[str]:
         """Every buffer that a kernel fills; those that torch fills get their place."""
-        products = {s.out.buffer: s for s in self.plan.steps if isinstance(s, Contract)}
+        given = {name for s in self.plan.steps if isinstance(s, Library) for name in written(s)}
         lines = []
         for b in self._order():
             if b.role is not None:
                 continue
-            if b.name in products:
+            if b.name in given:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
@@ -324,6 +328,12 @@ class _VariantCode:
         if condition and len(short) < LIMIT - 2:
             return [short]
         return block(f"if ({condition}) {{", [line]) if condition else [line]
+
+    def _convolve(self, c: Convolve) -> list[str]:
+        element = self._element(self.plan.buffer(c.name).storage)
+        condition = self._wanted(c.results)
+        lines = convolution_lines(self.operator.name, c, element, self.printer)
+        return block(f"if ({condition}) {{" if condition else "{", lines)
 
     def _return(self) -> list[str]:
         by_name = {r.name: r for r in self.plan.results}

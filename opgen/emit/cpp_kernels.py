@@ -1,7 +1,7 @@
 """The CPU kernels of a plan: one C++ function per step, for `csrc/<op>_kernels.cpp`.
 
-In goes a `KernelPlan`, out come function definitions, as lines, and the numbers of the steps in the operator's table. A
-contraction has no kernel: the host gives it to torch.
+In goes a `KernelPlan`, out come function definitions, as lines, and the numbers of the steps in the operator's table.
+Contractions and convolutions have no kernel: the host gives them to torch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from opgen.emit.cpp_stream import stream_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
 from opgen.ir.program import Function
 from opgen.plan.expand import positions
-from opgen.plan.model import Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Schedule, Store, Stream
+from opgen.plan.model import Chain, KernelPlan, Library, Nest, Pass, ScatterStep, Schedule, Store, Stream
+from opgen.plan.model import Kernel as KernelStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class StepTable:
     cuda_plans: list[CudaPlan] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
     _numbers: dict[str, int] = field(default_factory=dict)
-    _contractions: set[str] = field(default_factory=set)
+    _unused: set[str] = field(default_factory=set)  # the CUDA kernels of what torch computes
 
     def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
         """Put the kernels of a plan in; the numbers of its steps."""
@@ -54,8 +55,8 @@ class StepTable:
         for code, placed in zip(view.steps, numbered(view, plan), strict=True):
             if placed is None:
                 text = _nameless(code.name, code.lines)
-                new = text not in self._contractions
-                self._contractions.add(text)
+                new = text not in self._unused
+                self._unused.add(text)
             else:
                 count = len(self.kernels)
                 numbers.append(self._number(next(own), placed))
@@ -81,11 +82,11 @@ def _nameless(name: str, lines: Sequence[str]) -> str:
 
 def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
     """The kernels of a plan, in the order of its steps."""
-    steps = tuple(s for s in plan.steps if not isinstance(s, Contract))
+    steps = tuple(s for s in plan.steps if not isinstance(s, Library))
     return tuple(_kernel(plan, s, f"{prefix}_{s.name}") for s in steps)
 
 
-def _kernel(plan: KernelPlan, step: Nest | ScatterStep | Chain | Stream, name: str) -> Kernel:
+def _kernel(plan: KernelPlan, step: KernelStep, name: str) -> Kernel:
     if isinstance(step, Nest):
         body = NestCode(plan, step).lines()
     elif isinstance(step, Chain):

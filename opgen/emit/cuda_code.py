@@ -3,7 +3,7 @@
 Every function takes an `OpgenCall` (templates/csrc/opgen_abi.h) filled once per plan: all buffers of the plan in order,
 its dims in order, float params in `reals`, int and bool ones in `ints` (list params element by element), the broadcast
 batch shape, and a workspace. The caller allocates buffers, calls the steps in order, and converts and sums the results;
-a `Contract` step may be given to a BLAS instead of calling the function written for it here.
+a `Contract` or `Convolve` step may be given to a library instead of calling the function written for it here.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ from opgen.plan.model import (
     Buffer,
     Chain,
     Contract,
+    Convolve,
     Fold,
     KernelPlan,
+    Library,
     Nest,
     Operand,
     Pass,
@@ -88,7 +90,7 @@ class CudaFile:
 def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
     """The view of `csrc/<op>.cu`: plans with the names that their functions begin with (behind the operator's).
 
-    `table` lists the steps that are not contractions, in order: the numbering of the binding.
+    `table` lists the steps that are left to no library, in order: the numbering of the binding.
     """
     views = tuple(cuda_plan(op, name, p) for name, p in plans)
     kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in numbered(view, p) if s is not None]
@@ -116,8 +118,8 @@ def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
 
 
 def numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep | None]:
-    """The steps of a plan that have a place in the table; None for a contraction, which has none."""
-    return [None if isinstance(s, Contract) else code for code, s in zip(view.steps, plan.steps, strict=True)]
+    """The steps of a plan that have a place in the table; None for those that torch computes."""
+    return [None if isinstance(s, Library) else code for code, s in zip(view.steps, plan.steps, strict=True)]
 
 
 def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
@@ -157,6 +159,8 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
             return _nest(plan, step, name)
         case Contract():
             return _nest(plan, contraction(plan, step), name, by_warp=True)
+        case Convolve():
+            return _nest(plan, step.nest, name)
         case ScatterStep():
             return _scatter(plan, step, name)
         case Chain():

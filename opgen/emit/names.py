@@ -32,7 +32,9 @@ htobe16 htobe32 htobe64 htole16 htole32 htole64 be16toh be32toh be64toh le16toh 
 assert_perror issubnormal sched_priority pthread_cleanup_push pthread_cleanup_pop pthread_cleanup_push_defer_np
 pthread_cleanup_pop_restore_np
 """
-_SHARED = "std rt opgen half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32_t size_t call main printf"
+_SHARED = """
+std rt opgen half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32_t size_t call convolution main printf
+"""
 _KERNELS = """
 batch batch_size place rest inner_rest point inner first folds other index V Team Folds Part step args
 slots points length row flat fold finish compute merge threadIdx blockIdx blockDim gridDim warpSize
@@ -54,6 +56,9 @@ RUNTIME = (
     "combine_along",
     "combine_at",
     "combine_one_along",
+    "convolution",
+    "convolution_data",
+    "convolution_weight",
     "flat_index",
     "joint_log_softmax",
     "joint_softmax",

@@ -37,6 +37,7 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
+from opgen.opt.convolution import convolutions
 
 # Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
 _SAFE: dict[str, tuple[int, Scalar]] = {
@@ -79,10 +80,10 @@ _SAFE: dict[str, tuple[int, Scalar]] = {
 def lazy(p: Program) -> Program:
     """Every `where` made safe; what is read out of range by a padded access is a number."""
     fresh, out = names_beside(p), list[Statement]()
-    dims, counts = derived_sizes(p), sizes_of(p)
+    dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
     tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
     for s in p.statements:
-        if isinstance(s, Recurrence):  # a program of its own, when it is printed
+        if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
             out.append(s)
             continue
         facts = facts_of(s.loops, dims, counts)

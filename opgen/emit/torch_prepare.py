@@ -31,6 +31,7 @@ from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import row
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
+from opgen.opt.convolution import convolutions
 
 
 def prepare(p: Program) -> Program:
@@ -47,9 +48,10 @@ def shared(p: Program) -> Program:
     if not found:
         return p
     fresh, held, out = names_beside(p), dict[_Place, Read](), list[Statement]()
+    whole_calls = convolutions(p)
     kinds = {**{t.name: t.kind for t in p.inputs}, **{s.target: s.kind for s in definitions(p)}}
     for s in p.statements:
-        if isinstance(s, Recurrence):
+        if isinstance(s, Recurrence) or s.target in whole_calls:
             out.append(s)
             continue
         loops = batch_leading(s.loops)
@@ -82,8 +84,9 @@ _Place = tuple[Scalar, tuple[Loop, ...]]  # an expression and the loops it varie
 def _repeated(p: Program) -> dict[_Place, None]:
     """Expressions worth a name that different expressions, or different places of one, have as an operand."""
     uses: Counter[_Place] = Counter()
+    whole_calls = convolutions(p)
     for s in p.statements:
-        if isinstance(s, Recurrence):
+        if isinstance(s, Recurrence) or s.target in whole_calls:
             continue
         loops = batch_leading(s.loops)
         roots = (s.body, *((q for q in s.at if not isinstance(q, Batch)) if isinstance(s, Scatter) else ()))

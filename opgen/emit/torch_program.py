@@ -36,6 +36,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, substitute, walk
+from opgen.opt.convolution import convolution
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
 WIDTH = 92
@@ -117,6 +118,9 @@ def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dic
 def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
     """The lines of a statement; what is too long for one is computed in parts."""
     value = _value(scope, s)
+    if isinstance(s, Compute) and convolution(s, scope.known) is not None:
+        _store(scope, s, value, name)
+        return
     if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
         s, value = tree, _value(scope, tree)
     while len(value.text.text) + len(name) + 3 > WIDTH:

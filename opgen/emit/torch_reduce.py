@@ -11,6 +11,7 @@ from collections.abc import Callable
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded
 from opgen.emit.torch_contract import contraction
+from opgen.emit.torch_convolution import convolved
 from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
@@ -62,6 +63,9 @@ def reduction(scope: Scope, s: Compute) -> Value:
     kept = batch_leading(s.axes)
     if REDUCTIONS[s.op].keeps_index:
         return _index_operator(scope, s, kept)
+    value = convolved(scope, s)
+    if value is not None:
+        return value
     if s.op == "sum":
         value = contraction(scope, s.body, kept, s.over)
         if value is not None:

@@ -16,6 +16,7 @@ from opgen.emit.torch_values import Stored, Value, batch_first, moved_in
 from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor
 from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Read, Scalar, mentions
+from opgen.opt.convolution import Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Scope:
     lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
     counts: tuple[Scalar, ...] = ()  # params that are sizes, and so not negative
+    known: Known = field(init=False)  # what tells a convolution
     bind: Callable[[Compute], Read] = field(default=_unbound)  # prints a statement now
     bound: dict[tuple[Scalar, tuple[Loop, ...]], Read] = field(
         default_factory=dict
@@ -66,6 +68,7 @@ class Scope:
     def __post_init__(self) -> None:
         p = self.program
         self.dims, self.counts = derived_sizes(p), sizes_of(p)
+        self.known = Known.of(p)
         for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
             self.names[name] = name
         for t in p.inputs:

@@ -12,7 +12,7 @@ from opgen.ir.lower_kinds import condition, numeric, promote
 from opgen.ir.lower_scope import BAD, Frame, Typed
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Kind, Shape
-from opgen.ir.scalar import ZERO, Batch, Index, Lit, Read, Scalar, both, call, walk, where
+from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Lit, Read, Scalar, both, call, walk, where
 from opgen.lang.nodes import Access, Call
 
 
@@ -40,8 +40,9 @@ def padded(f: Frame, e: Call) -> Typed:
     kind = promote((value.kind, fill.kind))
     if kind is value.kind and _is_constant(fill.scalar):
         return Typed(Read(value.scalar.tensor, value.scalar.at, fill.scalar), kind)
-    shape = f.state.tensors[value.scalar.tensor].shape
-    assert shape is not None
+    known = f.state.tensors[value.scalar.tensor]
+    assert known.shape is not None
+    shape = tuple(BATCH if k == known.running else n for k, n in enumerate(known.shape))  # before it is the start
     return Typed(where(in_bounds(value.scalar, shape), value.scalar, fill.scalar), kind)
 
 

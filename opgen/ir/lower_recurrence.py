@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_pad import in_bounds
 from opgen.ir.lower_recurrence_shape import extents, says_extents
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
@@ -279,11 +280,12 @@ def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:
 
 
 def _start(g: _Group, e: Read) -> Scalar:
-    begun = g.begun.get(e.tensor)
-    if begun is None:
-        return ZERO
-    if begun.op is None and isinstance(begun.body, Lit):
-        return begun.body
-    place = g.places[e.tensor]
+    begun, place = g.begun.get(e.tensor), g.places[e.tensor]
     rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]
-    return Read(begun.target, rest)
+    if begun is not None and not (begun.op is None and isinstance(begun.body, Lit)):
+        return Read(begun.target, rest, e.fill)
+    value = ZERO if begun is None else begun.body
+    shape = g.state.tensors[e.tensor].shape
+    if e.fill is None or e.fill == value or shape is None:
+        return value
+    return where(in_bounds(Read(e.tensor, rest), shape[:place] + shape[place + 1 :]), value, e.fill)

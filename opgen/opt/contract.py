@@ -16,6 +16,7 @@ from opgen.diff.structure import Builder, count, loops_of
 from opgen.ir.names import Names
 from opgen.ir.program import Compute, Loop, Program, Statement, names
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, neg
+from opgen.opt.convolution import Known, convolution
 from opgen.opt.order import Factor, Note, Sizes, pairwise
 
 
@@ -24,7 +25,7 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 
     `sizes` are what dims are taken to be where they decide an order; `note` is told of every order and its reason.
     """
-    builder = _Contracting(Names(names(p), first=1), sizes, note)
+    builder = _Contracting(Names(names(p), first=1), sizes, note, Known.of(p))
     for s in p.statements:
         _step(builder, s, s.target not in keep)
     return replace(p, statements=tuple(builder.statements))
@@ -33,9 +34,9 @@ def contract(p: Program, sizes: Sizes, keep: Collection[str] = (), note: Note = 
 class _Contracting(Builder):
     """Statements under construction, and what orders are chosen by."""
 
-    def __init__(self, taken: Names, sizes: Sizes, note: Note) -> None:
+    def __init__(self, taken: Names, sizes: Sizes, note: Note, known: Known) -> None:
         super().__init__(taken)
-        self.sizes, self.note = sizes, note
+        self.sizes, self.note, self.known = sizes, note, known
 
 
 def is_contraction(s: Statement) -> bool:
@@ -84,6 +85,9 @@ class _Term:
 
 def _step(b: _Contracting, s: Statement, free: bool) -> None:
     if not isinstance(s, Compute) or s.op not in ("sum", "mean"):
+        b.statements.append(s)
+        return
+    if convolution(s, b.known) is not None:
         b.statements.append(s)
         return
     terms = [_term(t, s) for t in _terms(s.body)]

@@ -16,6 +16,7 @@ from opgen.diff.tangent import NoForwardModeError, tangent
 from opgen.ir.program import Kind, Operator, Program, Variant, definitions, statement_scalars
 from opgen.ir.scalar import Apply, walk
 from opgen.opt.contract import contract
+from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
@@ -139,6 +140,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
         ("spell alike", lambda p: spell_alike(p, keep)),
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
+        ("convolve", convolve),
         ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
         ("group", lambda p: group_factors(p, keep)),

@@ -9,7 +9,7 @@ can leave the statistics of its rows instead of its values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diff.structure import close, tensors_of
@@ -29,6 +29,7 @@ from opgen.ir.program import (
     statement_scalars,
     targets,
 )
+from opgen.ir.rewrite import renamed
 from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
@@ -59,7 +60,25 @@ def save(forward: Program, gradient: Program, stated: tuple[str, ...] | None = N
     later = [s for s in gradient.statements if not any(t in chosen for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
     residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in chosen)
-    return Saved(_extended(forward, early, residuals), backward, residuals)
+    other = _other_names(forward, backward, residuals)
+    shown = tuple(other.get(n, n) for n in residuals)
+    return Saved(_extended(forward, early, residuals), _with_names(backward, other), shown)
+
+
+def _other_names(forward: Program, backward: Program, residuals: Sequence[str]) -> dict[str, str]:
+    """What residuals are called that are outputs under another name: two names of one value were merged."""
+    shown = {o.name for o in forward.outputs}
+    taken = names(backward)
+    merged = {o.value: o.name for o in forward.outputs if o.value not in shown and o.name not in taken}
+    return {n: merged[n] for n in residuals if n in merged}
+
+
+def _with_names(p: Program, other: Mapping[str, str]) -> Program:
+    if not other:
+        return p
+    inputs = tuple(replace(t, name=other.get(t.name, t.name), of=other.get(t.of, t.of)) for t in p.inputs)
+    outputs = tuple(replace(o, value=other.get(o.value, o.value)) for o in p.outputs)
+    return replace(p, inputs=inputs, statements=tuple(renamed(s, other) for s in p.statements), outputs=outputs)
 
 
 def _with_statistics(forward: Program, gradient: Program) -> tuple[Program, Program]:

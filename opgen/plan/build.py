@@ -1,6 +1,6 @@
 """From a Program to its kernel plan.
 
-    expand composite reductions → split contractions → choose what is stored and what is recomputed
+    expand composite reductions → find convolutions → split contractions → choose what is stored and what is recomputed
     → group statements into nests → buffers and results
 
 A pure function; the plan depends on nothing but the Program.
@@ -8,8 +8,8 @@ A pure function; the plan depends on nothing but the Program.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.ir.names import Names
@@ -28,14 +28,28 @@ from opgen.ir.program import (
 )
 from opgen.ir.ranges import sizes_of
 from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, walk
+from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import axis_names, expand, positions
 from opgen.plan.flow import Flow
-from opgen.plan.group import Group, Grouping, Item, Single, reads_of_item, targets
+from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
 from opgen.plan.keep import kept_maps, scalars
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Result, ScatterStep, Step, Storage, Stream
+from opgen.plan.model import (
+    Buffer,
+    Chain,
+    Contract,
+    Convolve,
+    Kernel,
+    KernelPlan,
+    Nest,
+    Result,
+    ScatterStep,
+    Step,
+    Storage,
+    Stream,
+)
 from opgen.plan.nest import Surroundings, nest, scatter_values
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
@@ -53,6 +67,14 @@ def build(p: Program) -> KernelPlan:
     return _Planner(p).plan()
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What torch computes: what matrix products add, and the forms of convolutions, by name."""
+
+    biases: Mapping[str, Read]
+    convolutions: Mapping[str, Convolution]
+
+
 BACK_ENDS = ("cpp", "cuda")  # a name in one of them keeps a function a call
 
 
@@ -68,10 +90,11 @@ class _Planner:
         statements, outputs = self._distinct_outputs(self.p.statements)
         statements = expand(statements, self.names)
         found = streamed(self.p, statements, self.names)
-        statements, products, operands = self._contractions(found.statements, found.uses)
-        operands |= found.reads
+        convolved = self._convolutions(found.statements, found.uses)
+        statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})
+        operands |= found.reads | {r.tensor for c in convolved.values() for r in c.reads.values()}
         results = {o.value for o in outputs}
-        statements, biases = fuse(statements, products, results | found.reads, self.arguments)
+        statements, biases = fuse(statements, products, convolved, results | found.reads, self.arguments)
         bodies = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
         statements = tuple(s if s.target in found.uses else calm(s, bodies) for s in statements)
         known = {n: s.shape for n, s in _by_name(statements).items()}
@@ -79,8 +102,8 @@ class _Planner:
         ordinary = tuple(s for s in statements if s.target not in found.uses)
         kept = kept_maps(ordinary, results, operands, ranges)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
-        items = self._grouped(statements, kept | results, products, maps, found)
-        return self._assemble(items, statements, outputs, maps, biases, found)
+        items = self._grouped(statements, kept | results, products | set(convolved), maps, found)
+        return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
     # --- rewriting -----------------------------------------------------------------------------------------------
 
@@ -98,6 +121,13 @@ class _Planner:
                 used.add(o.value)
                 outputs.append(o)
         return tuple(out), tuple(outputs)
+
+    def _convolutions(self, statements: tuple[Statement, ...], uses: Collection[str]) -> dict[str, Convolution]:
+        """The statements that are convolutions, by name."""
+        known = Known.of(self.p, statements)
+        candidates = (s for s in statements if isinstance(s, Compute) and s.target not in uses)
+        found = ((s.target, convolution(s, known)) for s in candidates)
+        return {name: c for name, c in found if c is not None}
 
     def _contractions(
         self, statements: tuple[Statement, ...], uses: Collection[str]
@@ -150,7 +180,7 @@ class _Planner:
         statements: tuple[Statement, ...],
         outputs: tuple[Output, ...],
         maps: dict[str, Compute],
-        biases: dict[str, Read],
+        given: _Given,
         streams: Streamed,
     ) -> KernelPlan:
         by_name = _by_name(statements)
@@ -164,7 +194,7 @@ class _Planner:
         shapes = {n: s.shape for n, s in by_name.items()}
         ranges = Ranges.of(self.p, {**self.arguments, **shapes})
         around = Surroundings(self.p, maps, kinds, frozenset(stored), names, ranges)
-        steps = [self._step(item, around, biases, streams) for item in items]
+        steps = [self._step(item, around, given, streams) for item in items]
         buffers = [*(_argument(t) for t in self.p.inputs)]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
         results = tuple(
@@ -229,7 +259,7 @@ class _Planner:
             case _:
                 assert_never(o.kind)
 
-    def _step(self, item: Item, around: Surroundings, biases: dict[str, Read], streams: Streamed) -> Step:
+    def _step(self, item: Item, around: Surroundings, given: _Given, streams: Streamed) -> Step:
         if isinstance(item, Group):
             return nest(item, around)
         if isinstance(item, Flow):
@@ -239,9 +269,21 @@ class _Planner:
             return _scatter(s, around)
         if isinstance(s, Recurrence):
             return sequence(s, around)
+        form, bias = given.convolutions.get(s.target), given.biases.get(s.target)
+        if form is not None:
+            return _convolve(s, item.reads, form, bias, around)
         step = contract(s, "a matrix product: left to the BLAS of torch")
-        bias = biases.get(s.target)
         return step if bias is None else replace(step, bias=operand(bias))
+
+
+def _convolve(
+    s: Compute, reads: tuple[Read, ...], form: Convolution, bias: Read | None, around: Surroundings
+) -> Convolve:
+    if bias is None:
+        plain, added = lone(s, reads), ""
+    else:
+        plain, added = biased(s, reads, bias, around.names.fresh(f"{s.target}_sum")), bias.tensor
+    return Convolve(s.target, nest(plain, around), form, added, (), "a convolution: left to torch")
 
 
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
@@ -305,6 +347,8 @@ def written(step: Step) -> tuple[str, ...]:
             return tuple(dict.fromkeys(s.buffer for p in step.passes for s in p.stores))
         case Contract():
             return (step.out.buffer,)
+        case Convolve():
+            return written(step.nest)
         case ScatterStep():
             return (step.out,)
         case Chain():
@@ -315,7 +359,7 @@ def written(step: Step) -> tuple[str, ...]:
             assert_never(step)
 
 
-def step_scalars(step: Nest | ScatterStep | Chain | Stream) -> tuple[Scalar, ...]:
+def step_scalars(step: Kernel) -> tuple[Scalar, ...]:
     """Every expression of a step."""
     if isinstance(step, ScatterStep):
         at = tuple(p for p in step.at if not isinstance(p, Batch))
@@ -336,4 +380,6 @@ def reads_of(step: Step) -> tuple[str, ...]:
     """The buffers a step reads, in order of appearance (locals of a nest among them)."""
     if isinstance(step, Contract):
         return tuple(o.buffer for o in (step.a, step.b, step.bias) if o is not None)
+    if isinstance(step, Convolve):
+        return reads_of(step.nest)
     return tuple(dict.fromkeys(n.tensor for e in step_scalars(step) for n in walk(e) if isinstance(n, Read)))

@@ -7,12 +7,13 @@ Statements join a nest when they run over the same outer points and read what ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Loop, Statement
 from opgen.ir.program import targets as defined
-from opgen.ir.scalar import Batch, Index, Position, Read, Scalar
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, add
+from opgen.plan.expand import positions
 from opgen.plan.flow import Flow, fits, join
 from opgen.plan.model import extent
 from opgen.plan.streams import Use
@@ -55,7 +56,7 @@ class Group:
 
 @dataclass(slots=True)
 class Single:
-    """A step of its own: a contraction, a scatter or a recurrence."""
+    """A step of its own: a contraction, a convolution, a scatter or a recurrence."""
 
     statement: Statement
     reads: tuple[Read, ...]
@@ -89,9 +90,7 @@ class Grouping:
                 if member is not None:
                     item.members.append(member)
                     return
-        bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
-        identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
-        self.items.append(Group(s.axes, [Member(s, identity, reads, bound)]))
+        self.items.append(lone(s, reads))
 
     def flow(self, u: Use, memory: tuple[Read, ...], names: Names) -> None:
         """Put a use of pairs into the latest stream that it fits, else into a new one."""
@@ -106,6 +105,23 @@ class Grouping:
 
     def alone(self, s: Statement, reads: tuple[Read, ...]) -> None:
         self.items.append(Single(s, reads))
+
+
+def lone(s: Compute, reads: tuple[Read, ...]) -> Group:
+    """A nest of one statement."""
+    bound = tuple(a if isinstance(a, Batch) else a.name for a in s.axes)
+    identity = {a.name: a.name for a in s.axes if isinstance(a, Axis)}
+    return Group(s.axes, [Member(s, identity, reads, bound)])
+
+
+def biased(s: Compute, reads: tuple[Read, ...], bias: Read, name: str) -> Group:
+    """A nest of one statement, and a sum: `name` is what the statement is called in it."""
+    g = lone(replace(s, target=name), reads)
+    (own,) = g.members
+    summed = Read(name, positions(s.axes))
+    whole = Compute(s.target, s.axes, add(summed, bias), kind=s.kind, span=s.span)
+    g.members.append(Member(whole, own.bindings, (summed, bias), own.bound))
+    return g
 
 
 def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:

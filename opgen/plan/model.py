@@ -22,6 +22,7 @@ from enum import StrEnum
 
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
 from opgen.ir.scalar import Batch, Position, Scalar
+from opgen.opt.convolution import Convolution
 
 
 class Storage(StrEnum):
@@ -153,6 +154,21 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
+class Convolve:
+    """A convolution, or the transpose of one, left to torch; `nest` computes the same by plain loops.
+
+    `bias` is added over the outputs, where given.
+    """
+
+    name: str
+    nest: Nest
+    form: Convolution
+    bias: str = ""
+    results: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScatterStep:
     """`out[axes] = base`, then `out[at] op= value` for every point of `loops`, repeats combined in loop order.
 
@@ -265,7 +281,9 @@ class Stream:
     reason: str = ""
 
 
-Step = Nest | Contract | ScatterStep | Chain | Stream
+Library = Contract | Convolve  # what torch computes: no kernel of ours
+Kernel = Nest | ScatterStep | Chain | Stream
+Step = Kernel | Library
 
 
 @dataclass(frozen=True, slots=True)

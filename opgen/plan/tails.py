@@ -2,8 +2,8 @@
 
 In go bodies, out come the same ones with `where(s == 0, 0, s*x)` for such a product: a factor `s` of the kind that gets
 smaller faster than any power grows is 0 in the tail, and what else depends on the same value and nothing more is of no
-account there. A comparison is nothing beside an exponential in a register; over a whole tensor it would be another pass
-through memory, so that only kernels do this.
+account there. A coordinate over its distance, `x/hypot(x, y)`, is treated alike. A comparison is nothing beside an
+exponential in a register; over a whole tensor it would be another pass through memory, so that only kernels do this.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from opgen.ir.functions import row
 from opgen.ir.program import Compute, Statement
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import (
+    INF,
     ZERO,
     Apply,
     Dim,
@@ -32,6 +33,7 @@ from opgen.ir.scalar import (
 from opgen.opt.simplify import inlined
 
 _ZERO_AT_ZERO = ("tanh", "square", "expm1", "erf", "sqrt")  # and nowhere else
+_DISTANCES = ("hypot", "modulus")
 _LIMITED = ("sigmoid", "tanh", "sin", "cos", "erf", "erfc", "atan", "sign")
 
 
@@ -46,15 +48,35 @@ def calm(s: Statement, maps: Mapping[str, Compute]) -> Statement:
 
 
 def _guarded(e: Scalar, maps: Mapping[str, Compute]) -> Scalar:
-    if not (isinstance(e, Apply) and e.fn == "mul"):
+    match e:
+        case Apply("mul", args):
+            return _product(e, args, maps)
+        case Apply("div", (top, bottom)):
+            return _quotient(e, top, bottom, _written_out(bottom, maps))
+        case _:
+            return e
+
+
+def _quotient(e: Scalar, top: Scalar, bottom: Scalar, distance: Scalar) -> Scalar:
+    """A coordinate over a distance that it is infinite with is its sign."""
+    if not (isinstance(distance, Apply) and distance.fn in _DISTANCES):
         return e
-    written = {a: _written_out(a, maps) for a in e.args}
-    vanishing = [a for a in e.args if _vanishes(written[a])]
-    sources = dict.fromkeys(r for a in vanishing for r in reads(written[a]))
+    factors = top.args if isinstance(top, Apply) and top.fn == "mul" else (top,)
+    part = next((f for f in factors if f in distance.args), None)
+    if part is None:
+        return e
+    endless = call("eq", call("abs", part), INF)
+    return mul(*(f for f in factors if f != part), where(endless, call("sign", part), call("div", part, bottom)))
+
+
+def _product(e: Scalar, factors: tuple[Scalar, ...], maps: Mapping[str, Compute]) -> Scalar:
+    written = {a: _written_out(a, maps) for a in factors}
+    vanishing = [a for a in factors if _vanishes(written[a])]
+    sources = dict.fromkeys(r for a in vanishing for r in _sources(written[a]))
     if len(sources) != 1:
         return e
     (source,) = sources
-    rest = [a for a in e.args if a not in vanishing]
+    rest = [a for a in factors if a not in vanishing]
     near = [a for a in rest if _is_calmed(a, source) or _is_calmed(written[a], source)]
     if not near:
         return e
@@ -89,10 +111,17 @@ def _vanishes(e: Scalar) -> bool:
             return len(varying) == 1 and _vanishes(varying[0])
         case Apply("div", (top, bottom)) if _is_constant(bottom):
             return _vanishes(top)
+        case Apply("pow", (base, exponent)):
+            return not any(r in reads(base) for r in reads(exponent)) and bool(reads(exponent))
         case Apply(fn):
             return row(fn).vanishes
         case _:
             return False
+
+
+def _sources(e: Scalar) -> tuple[Read, ...]:
+    """What a factor vanishes in a tail of; a power, in its exponent."""
+    return reads(e.args[1]) if isinstance(e, Apply) and e.fn == "pow" else reads(e)
 
 
 def _is_calmed(e: Scalar, source: Read) -> bool:

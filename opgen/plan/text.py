@@ -12,7 +12,20 @@ from opgen.ir import text
 from opgen.ir.program import Loop
 from opgen.ir.scalar import ONE, Batch, Scalar
 from opgen.plan.build import reads_of, written
-from opgen.plan.model import Buffer, Chain, Contract, KernelPlan, Nest, Pass, ScatterStep, Step, Stream, Sweep, Task
+from opgen.plan.model import (
+    Buffer,
+    Chain,
+    Contract,
+    Convolve,
+    KernelPlan,
+    Nest,
+    Pass,
+    ScatterStep,
+    Step,
+    Stream,
+    Sweep,
+    Task,
+)
 
 
 def plan(p: KernelPlan) -> str:
@@ -41,6 +54,8 @@ def _step(p: KernelPlan, step: Step) -> list[str]:
             bias = f" + {_operand(step.bias.buffer, step.bias.labels)}" if step.bias else ""
             out = _operand(step.out.buffer, step.out.labels)
             return [f"contract {head}", f"  {out} = sum[{', '.join(step.k)}]({sides}){bias}"]
+        case Convolve():
+            return [f"convolution over {_loops(step.nest.outer)} {head}", *_passes(step.nest.passes)]
         case ScatterStep():
             lines = [f"scatter over {_loops(step.loops)} {head}"]
             lines += [f"  let {x.name} = {_scalar(x.value)}" for x in step.base_lets]

@@ -16,7 +16,12 @@ from opgen.spec.model import InputSpec, OpSpec, ParamSpec
 
 Number = float | int | bool
 _CONSTANTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_TYPES: Mapping[str, tuple[type, ...]] = {"float": (int, float), "int": (int,), "bool": (bool,)}
+_NUMBER = (int, float)
+_TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, "int": (int,), "bool": (bool,)}
+
+
+# The largest values that a spec may write without a decimal point.
+_LARGEST = {"float": 2**1023, "complex": 2**1023, "int": 2**63 - 1, "bool": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,9 @@ def _nested(value: object, dtype: str) -> Nested | None:
     if not isinstance(value, list):
         value = _CONSTANTS.get(value, value) if isinstance(value, str) and dtype == "float" else value
         fits = isinstance(value, _TYPES[dtype]) and (dtype == "bool") == isinstance(value, bool)
-        return Nested((), (value,)) if fits and isinstance(value, int | float) else None
+        if not fits or not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > _LARGEST[dtype]):
+            return None
+        return Nested((), (value,))
     rows = [_nested(item, dtype) for item in value]
     first = rows[0] if rows else None
     if first is None or any(r is None or r.shape != first.shape for r in rows):

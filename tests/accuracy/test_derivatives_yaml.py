@@ -40,6 +40,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     ("copysign", "x"): "the sign at an infinite x, where torch divides inf by inf",
     ("atan2", "y"): "0 at an infinite point, where torch divides inf by inf",
     ("atan2", "x"): "0 at an infinite point, where torch divides inf by inf",
+    ("logaddexp", "x"): "0 where both are -inf, as for logsumexp; torch has nan",
+    ("logaddexp", "y"): "0 where both are -inf, as for logsumexp; torch has nan",
     ("reduction", "logsumexp"): "0 where everything is -inf, as the language page says; torch has nan",
     ("reduction", "logcumsumexp"): "0 for an element that is -inf where everything so far is; torch has nan",
     ("reduction", "prod"): "0 where a zero is among the other factors, torch has nan where an infinity is as well",

@@ -172,3 +172,14 @@ def test_a_start_runs_as_far_as_what_goes_on_from_it() -> None:
     formula = "h[b, -1, j] = where(j == 0, 1, -inf)\nh[b, t, j] = max(h[b, t - 1, j], x[b, t, j])"
     p = program(elementwise(formula, "{x: {shape: [B, T, J]}}"))
     assert run(verify(p), {"x": array([[[0.0, 3.0], [2.0, 1.0]]])})["h"].data == [1.0, 3.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("start", ["h[-1, i] = 0", "h[-1, i] = x[0, i]", ""])
+def test_what_is_padded_is_padded_at_the_start_too(start: str) -> None:
+    formula = f"{start}\nh[t, i] = pad(h[t - 1, i - 1], 5) + x[t, i]".strip()
+    p = program(elementwise(formula, "{x: {shape: [T, N]}}"))
+    first = [6.0, 3.0] if "x[0" in start else [6.0, 2.0]
+    assert run(verify(p), {"x": array([[1.0, 2.0], [0.0, 1.0]])})["h"].data == [*first, 5.0, 7.0]
+    judge(p, {"x": noise(3, 2)})
+    q = program(elementwise(formula.replace("5)", "5*x[t, 0]/x[t, 0])"), "{x: {shape: [T, N]}}"))
+    assert run(verify(q), {"x": array([[1.0, 2.0], [1.0, 1.0]])})["h"].data == [*first, 6.0, 7.0]

@@ -128,6 +128,14 @@ from .sections import Build, Refused, Works, ints, randn, refused, works
         (randn(3),),
     ),
     Works(
+        "two_names_of_one_value",
+        "op: a\ninputs: {x: {shape: [N, C]}, s: {shape: [C], differentiable: false}, w: {shape: [C]}}\n"
+        "outputs: [y, kept]\nforward: |\n"
+        "  v[c] = exp(s[c])\n  y[n, c] = x[n, c]*sqrt(v[c])*w[c]\n  kept[c] = exp(s[c])\n",
+        lambda x, s, w: (x * s.detach().exp().sqrt() * w, s.detach().exp()),
+        (randn(2, 3), randn(3), randn(3, seed=1)),
+    ),
+    Works(
         "save",
         "op: a\ninputs: [x]\nsave: [h]\noutputs: [y]\nforward: |\n  h = exp(x)\n  y = h*sin(h)\n",
         lambda x: x.exp() * x.exp().sin(),

@@ -15,7 +15,7 @@ from opgen.emit.templates import fill, root
 from opgen.ir.program import Program
 from opgen.native import emulate
 from opgen.plan.build import build
-from opgen.plan.model import Contract, KernelPlan
+from opgen.plan.model import Contract, Convolve, KernelPlan, Step
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
@@ -33,9 +33,19 @@ def _in_halves(count: int, grain: int, body: object, data: int) -> None:
 
 
 def planned(program: Program) -> KernelPlan:
-    """The plan of a program, with plain loops for contractions."""
+    """The plan of a program, with plain loops for what torch computes."""
     made = build(program)
-    return replace(made, steps=tuple(contraction(made, s) if isinstance(s, Contract) else s for s in made.steps))
+    return replace(made, steps=tuple(_plain(made, s) for s in made.steps))
+
+
+def _plain(plan: KernelPlan, step: Step) -> Step:
+    match step:
+        case Contract():
+            return contraction(plan, step)
+        case Convolve():
+            return step.nest
+        case _:
+            return step
 
 
 def kernels_text(table: StepTable) -> str:

@@ -10,11 +10,14 @@ import pytest
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.lower import lower
+from opgen.opt.convolution import Part
 from opgen.opt.derive import derive
 from opgen.plan.build import build
-from opgen.plan.model import Contract, Nest, ScatterStep, Schedule, Storage
+from opgen.plan.model import Contract, Convolve, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text
 from opgen.spec.load import load
+from tests.ir.specs import elementwise
+from tests.ir.specs import program as spec_program
 
 sys.path.insert(0, str(Path(__file__).parent))
 import plan_programs as make
@@ -53,6 +56,17 @@ def test_a_bias_is_added_by_the_matrix_product() -> None:
     assert step.bias is not None
     assert step.out.buffer == "y"
     assert (step.m, step.n, step.k) == (("...",), ("n",), ("k",))
+
+
+def test_a_convolution_is_one_step_and_adds_its_bias() -> None:
+    formula = "y[..., o, p] = sum[c, k](pad(x[..., c, 2*p + k - 1], 0)*w[o, c, k]) + b[o]"
+    inputs = "{x: {shape: [..., C, L]}, w: {shape: [O, C, K]}, b: {shape: [O]}}"
+    more = "dims: {P: L//2}\noutputs: {y: {shape: [..., O, P]}}"
+    p = build(spec_program(elementwise(formula, inputs, more)))
+    (step,) = p.steps
+    assert isinstance(step, Convolve)
+    assert (step.form.part, step.bias, step.name) == (Part.OUTPUT, "b", "y")
+    assert "+ b[o]" in text(p)
 
 
 def test_three_factors_become_a_matrix_product() -> None:

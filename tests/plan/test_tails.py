@@ -26,6 +26,8 @@ def guarded(body: str, op: str | None = None) -> str:
     [
         ("x*erfc(-x/3)/2", "where(erfc(-x/3) == 0, 0, erfc(-x/3)*x)/2"),
         ("y*x*tanh(softplus(x))", "where(tanh(softplus(x)) == 0, 0, tanh(softplus(x))*x)*y"),
+        ("3*y*x**(y - 1)", "3*where(x**(y - 1) == 0, 0, x**(y - 1)*y)"),
+        ("3*y/hypot(x, y)", "3*where(abs(y) == inf, sign(y), y/hypot(x, y))"),
         ("x*gate*y", "where(gate == 0, 0, gate*x)*y"),
         ("3*(x**2 + 1)*exp(-x)", "3*where(exp(-x) == 0, 0, exp(-x)*(x**2 + 1))"),
         (
@@ -46,6 +48,8 @@ def test_guarded(body: str, wanted: str) -> None:
         "x*exp(-x - y)",
         "log(x)*exp(x)",  # nan where x is negative, however small the exponential is
         "x**y*exp(-x)",
+        "x*x**y",  # as large as the power
+        "y/hypot(x, 2*y)",
         "sin(x)*exp(-x)",  # never infinite
         "x*tanh(x)",  # tanh is not small in a tail
     ],

@@ -150,3 +150,10 @@ def test_internal_keys_are_not_fields() -> None:
     load(Source("a.yaml", "op: a\ninputs: {x: {$name: y}}\nforward: y = x\n"), bag)
     assert {d.code for d in bag.items} == {"OPG110"}
     assert len(bag.items) == 1
+
+
+def test_cases_of_complex_inputs_are_real_numbers() -> None:
+    text = "op: a\ninputs: {x: {dtype: complex}}\nforward: y = 2*x\ntests: {cases: [{x: [1, -2.5]}]}\n"
+    bag = Bag()
+    assert load(Source("spec.yaml", text), bag) is not None
+    assert not bag.items

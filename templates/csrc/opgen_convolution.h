@@ -30,10 +30,7 @@ class __attribute__((visibility("hidden"))) Convolution {
   // What is added over the outputs.
   void plus(const Tensor& bias) { bias_ = bias; }
   // Every `width` outputs see channels of their own.
-  void grouped(int64_t width) {
-    if (width <= 0) fail(op_, ": groups of ", width, " outputs");
-    width_ = width;
-  }
+  void grouped(int64_t width) { width_ = width; }
   // The weight has its channels in front of its outputs.
   void channels_first() { channels_first_ = true; }
 
@@ -47,7 +44,7 @@ class __attribute__((visibility("hidden"))) Convolution {
     const int64_t groups = groups_of(outputs);
     Tensor data = rows(x);
     const Sizes pads = fitted(data, tail(w), sizes_);
-    if (width_ > 0) data = span(data, 1, 0, groups * w.size(1));
+    if (width_.has_value()) data = span(data, 1, 0, groups * w.size(1));
     const Tensor y = convolved(data, all_groups(w, groups), pads, false, none(), groups);
     return shaped(narrowed(y, 1, 0, outputs), shape(batch_of(x), outputs));
   }
@@ -66,7 +63,7 @@ class __attribute__((visibility("hidden"))) Convolution {
       more.push_back(sizes_[k] - steps - taps - 1 - 2 * starts_[k]);
       direct = direct && pads[k] >= 0 && more[k] >= 0 && more[k] < std::max(strides_[k], dilations_[k]);
     }
-    if (width_ > 0) from = span(from, 1, 0, groups * width_);
+    if (width_.has_value()) from = span(from, 1, 0, groups * *width_);
     Tensor x = convolved(from, all_groups(w, groups), direct ? pads : none(), true, direct ? more : none(), groups);
     for (size_t k = 0; k < sizes_.size() && !direct; ++k) x = span(x, 2 + k, pads[k], sizes_[k]);
     return shaped(span(x, 1, 0, channels), whole);
@@ -79,9 +76,9 @@ class __attribute__((visibility("hidden"))) Convolution {
     const int64_t groups = groups_of(outputs);
     Tensor to = rows(y), from = rows(x);
     const Sizes pads = fitted(from, sizes_, tail(to));
-    if (width_ > 0) {
+    if (width_.has_value()) {
       from = span(from, 1, 0, groups * channels);
-      to = span(to, 1, 0, groups * width_);
+      to = span(to, 1, 0, groups * *width_);
     }
     const Sizes whole = shape({to.size(1)}, channels);
     const Tensor like = torch::stable::new_empty(y, {whole.data(), whole.size()});
@@ -107,9 +104,15 @@ class __attribute__((visibility("hidden"))) Convolution {
   int64_t axes() const { return static_cast<int64_t>(sizes_.size()); }
   Sizes none() const { return Sizes(sizes_.size(), 0); }
   // The outputs in whole groups, the last of which may lack some.
-  int64_t groups_of(int64_t outputs) const { return width_ > 0 ? (outputs + width_ - 1) / width_ : 1; }
+  int64_t groups_of(int64_t outputs) const {
+    if (!width_.has_value()) return 1;
+    if (*width_ <= 0) fail(op_, ": groups of ", *width_, " outputs");
+    return (outputs + *width_ - 1) / *width_;
+  }
   // Weights or biases of outputs, with zeros for those that the last group lacks.
-  Tensor all_groups(const Tensor& x, int64_t groups) const { return width_ > 0 ? span(x, 0, 0, groups * width_) : x; }
+  Tensor all_groups(const Tensor& x, int64_t groups) const {
+    return width_.has_value() ? span(x, 0, 0, groups * *width_) : x;
+  }
   Tensor oriented(const Tensor& weight) const {
     const Tensor w = channels_first_ ? torch::stable::transpose(weight, 0, 1) : weight;
     return reversed_.empty() ? w : dispatch<2>("aten::flip", "", {boxed(w), boxed(reversed_)});
@@ -202,7 +205,7 @@ class __attribute__((visibility("hidden"))) Convolution {
 
   const char* op_;
   Sizes sizes_, strides_, dilations_, starts_, reversed_;
-  int64_t width_ = 0;
+  std::optional<int64_t> width_;
   bool channels_first_ = false;
   Optional bias_;
   std::vector<Tensor> operands_;

@@ -35,6 +35,22 @@ def table(found: list[measure.Line]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def summary(found: list[measure.Line]) -> str:
+    """How many rows of ours are within 4 ulp, worse than torch's, or nan where the true value is a number."""
+    lines: list[str] = []
+    for name in ("cpp", "form"):
+        scores = [(line, line.scores[name]) for line in found if name in line.scores]
+        near = sum(s.ulp <= 4 for _, s in scores)
+        worse = sum(s.ulp > line.bound for line, s in scores)
+        undefined = sum(bool(s.nan) for _, s in scores)
+        shared = sum(bool(s.excused) for _, s in scores)
+        lines.append(
+            f"{COLUMNS[name]}: {len(scores)} rows, {near} within 4 ulp, {worse} above 4 ulp and above torch; "
+            f"{undefined} with a nan for a number where torch has none, {shared} with one where torch has it too."
+        )
+    return "\n\n".join(lines) + "\n"
+
+
 def _cell(s: measure.Score | None) -> str:
     if s is None:
         return "–"
@@ -59,7 +75,7 @@ def main() -> None:
         for c in cases:
             truth = measure.sampled(c, measure.grid(c, per_octave), measure.bits(c))
             found += measure.lines(c, truth, implementations)
-    text = table(found)
+    text = f"{summary(found)}\n{table(found)}"
     print(text)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "accuracy.md").write_text(f"# {__doc__.splitlines()[0]}\n\n{text}", encoding="utf-8")

@@ -135,13 +135,26 @@ def result(scope: Scope, fold: Fold, accumulator: str) -> str:
 
 
 def needed(lines: Sequence[str]) -> list[str]:
-    """The lines without those constants that no later line mentions."""
+    """The lines without those constants, and values chosen by a condition, that no later line mentions."""
     kept: list[str] = []
-    for line in reversed(lines):
-        name = re.match(r"const \w+ (\w+) = ", line)
+    for lump in reversed(_lumps(lines)):
+        name = re.match(r"const \w+ (\w+) = " if len(lump) == 1 else r"\w+ (\w+);", lump[0])
         if name is None or mentions(name[1], kept):
-            kept.append(line)
-    return kept[::-1]
+            kept = [*lump, *kept]
+    return kept
+
+
+def _lumps(lines: Sequence[str]) -> list[list[str]]:
+    """Single lines, and declarations together with the `if` that follows and assigns what they declare."""
+    out: list[list[str]] = []
+    i = 0
+    while i < len(lines):
+        end = i + 1
+        if re.fullmatch(r"\w+ \w+;", lines[i]) and lines[end : end + 1] and lines[end].startswith("if ("):
+            end = next(k for k in range(end, len(lines)) if lines[k] == "}") + 1
+        out.append(list(lines[i:end]))
+        i = end
+    return out
 
 
 # --- map -------------------------------------------------------------------------------------------------------------

@@ -157,7 +157,8 @@ def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     stored = scope.tensor(r.tensor)
     here = [a.name for a in space if isinstance(a, Axis)]
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
-    lacking = [p for p in lacking if isinstance(p.at, Batch) or all(n in here for n in indices(p.at))]
+    if any(n not in here for p in lacking if not isinstance(p.at, Batch) for n in indices(p.at)):
+        return stored  # asked again over what it varies along: it was found not to leave the tensor
     if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
         return stored
     dims: Space = tuple(x if isinstance(x, Batch) else Axis(f"@{i}", x) for i, x in enumerate(stored.shape))

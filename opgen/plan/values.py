@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
+from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
@@ -25,8 +27,10 @@ from opgen.ir.scalar import (
     Position,
     Read,
     Scalar,
+    both,
     rebuild,
     walk,
+    where,
 )
 from opgen.plan.contract import is_plain
 from opgen.plan.model import Let
@@ -89,7 +93,8 @@ class Values:
             case Apply(fn, args):
                 lazy = _lazy_arguments(fn, len(args))
                 built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
-                return self._intern(Apply(fn, tuple(built)), eager=eager, wish=wish)
+                value = _decided(Apply(fn, tuple(built)))
+                return self._intern(value, eager=eager, wish=wish) if isinstance(value, Apply) else value
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
             case _:
@@ -254,6 +259,29 @@ def _lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
             return tuple(range(1, count))
         case _:
             return ()
+
+
+def _decided(e: Apply) -> Scalar:
+    """A comparison of a place with itself, which two indices become that run together, and what follows from it."""
+    match e:
+        case Apply("eq" | "le" | "ge", (a, b)) if a == b and _is_place(a):
+            return Lit(True)
+        case Apply("ne" | "lt" | "gt", (a, b)) if a == b and _is_place(a):
+            return Lit(False)
+        case Apply("where", (condition, a, b)):
+            return where(condition, a, b)
+        case Apply("and", args):
+            return reduce(both, args)
+        case Apply("or", args):
+            return reduce(either, args)
+        case Apply("not", (a,)):
+            return negation_of(a)
+        case _:
+            return e
+
+
+def _is_place(e: Scalar) -> bool:
+    return all(isinstance(n, Index | Dim | Lit | Apply) for n in walk(e))
 
 
 def resolve(e: Scalar, maps: Mapping[str, Compute], found: dict[Read, None], seen: set[Read]) -> None:

@@ -205,9 +205,12 @@ def _guarded(w: World, scope: Scope, depth: int) -> Expr:
         t, k, i = c.pick(fits)
         items = ["..." if isinstance(s, str) else str(c.below(s.value)) if s.value else "" for s in t.shape]
         if all(items):
+            size = i.size
             shift = c.pick((1, 2))
+            if size.text.isdigit():  # an access that is out of range everywhere is a mistake, whatever guards it
+                shift = min(shift, size.value - 1)
             if c.chance(50):
-                items[k], test = f"{i.name} + {shift}", f"{i.name} + {shift} < {t.shape[k].text}"  # type: ignore[union-attr]
+                items[k], test = f"{i.name} + {shift}", f"{i.name} + {shift} < {size.text}"
             else:
                 items[k], test = f"{i.name} - {shift}", f"{i.name} >= {shift}"
             inner = f"{t.name}[{', '.join(items)}]"

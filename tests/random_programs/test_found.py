@@ -64,12 +64,31 @@ FOUND = {
     ),
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
     "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "a place beside itself": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
+        "forward: |\n"
+        "  y[p, i < N] = where(p != i, x[i], x[p])\n"
+        "  y[ids[q], i] max= 0.5*x[q] + sin(x[i])\n"
+    ),
+    "a product that is zero or not": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "forward: 'y[..., n] = x[..., n]*prod[...](clamp(w[0], -1, 1))'\n"
+    ),
+    "one value wherever it is read": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < N*N, j < N] = sum[k](w[k])\n"
+        "  u[n < N] = t[N - 1 - n, 0]\n"
+        "  y[..., n] = x[..., n]*u[n]\n"
+    ),
 }
 SHAPES = {
     "one point": {"x": ()},
     "nothing to read": {"x": (0,)},
     "nothing to read at a quotient": {"x": (0,)},
     "no row to read": {"x": (0, 0)},
+    "a place beside itself": {"x": (3,), "ids": (3,)},
     "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
     "an optional input of one variant": {"x": (3,), "w": (3,)},
 }

@@ -21,6 +21,7 @@ NAMESPACE = "opgen"
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 NODE_ARGUMENTS = 3  # a node is applied to (keyset, overload, levels, *arguments of the op)
 MASK = "needs_input_grad"
+UNORDERED_ON = ("cuda",)  # where compiled kernels of the ops in `Definition.unordered` add in no fixed order
 
 Formula = Callable[..., Any]
 Arguments = tuple[Any, ...]
@@ -36,7 +37,8 @@ class Definition:
     what `second_returns` names; its mask has an entry for each of `second_mask`. Results and tangents in `views` may
     share memory with an argument. Formulas that do not exist are None: the operator then cannot be differentiated that
     way. With `elsewhere`, formulas are calls of another library: nothing is known of what they return, or how they
-    batch.
+    batch. `unordered`: which of the forward and backward op have kernels whose sums come in no fixed order on a GPU;
+    where torch is to be deterministic, the formula runs instead, and torch sees to it or says that it cannot.
     """
 
     name: str
@@ -66,12 +68,14 @@ class Definition:
     once_differentiable: bool = False
     elsewhere: bool = False
     contraction: bool = False
+    unordered: tuple[str, ...] = ()
     tags: tuple[torch.Tag, ...] = ()
 
 
 class Op(ABC):
     """One dispatcher op and its `.batched` form: kernels, fake kernels, batching rules and the way into autograd."""
 
+    which = "forward"  # or backward
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
     devices: tuple[str, ...] = ()  # where the compiled kernel runs
 
@@ -96,6 +100,7 @@ class Op(ABC):
         self.order = tuple(self.arguments.index(n) for n in parameters(formula))
         self.in_order = self.order == tuple(range(len(self.arguments)))
         self.views = any(n in definition.views for n in results)
+        self.unordered = self.which in definition.unordered
         arguments, returns = schema.split(" -> ")
         self.probe = [a.startswith("Tensor ") for a in arguments[1:-1].split(", ")].index(True)
         tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
@@ -134,13 +139,18 @@ class Op(ABC):
             check(*args)
         if self.definition.elsewhere:
             return self.called(args)
-        if self.native is not None and args[self.probe].device.type in self.devices:
+        device = args[self.probe].device.type
+        if self.native is not None and device in self.devices and not self.left_to_torch(device):
             return self.native(*args)
         native.CALLS["torch"] += 1
         results = self.formula(*args) if self.in_order else self.formula(*[args[i] for i in self.order])
         if self.views or isinstance(results, tuple):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))
         return results.contiguous()
+
+    def left_to_torch(self, device: str) -> bool:
+        """Must results have the same bits in every run, which those of the compiled kernel have not?"""
+        return self.unordered and device in UNORDERED_ON and torch.are_deterministic_algorithms_enabled()
 
     def called(self, args: Arguments) -> Any:
         """What another library computes; results without elements need no call."""

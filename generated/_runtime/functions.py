@@ -7,6 +7,7 @@ All are plain torch, out of place, and work under autograd, `torch.func` and `to
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, overload
 
 import torch
@@ -128,6 +129,113 @@ def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float 
         elif step == 0:
             x = x.expand(*x.shape[:axis], size, *x.shape[axis + 1 :])
     return x
+
+
+Axis = tuple[int, int, int, int]
+
+
+def convolution(x: Tensor, w: Tensor, *axes: Axis, width: int | None = None) -> Tensor:
+    """`sum[c, k](x[..., c, p*stride + k*dilation + start] * w[o, c, k])`, where `x` is 0 out of range.
+
+    An axis is `(size, stride, dilation, start)` with the size of the result. With groups every `width` outputs see
+    channels of their own, as many as `w` has.
+    """
+    rank, batch, outputs = len(axes), x.shape[: -len(axes) - 1], w.shape[0]
+    sizes = _sizes(axes)
+    if 0 in (x.numel(), w.numel(), *sizes):
+        return x.new_zeros(*batch, outputs, *sizes)
+    x, pads = _fitted(as_rows(x, rank + 1), w.shape[2:], sizes, axes)
+    groups = 1
+    if width is not None:
+        groups = -(-outputs // width)
+        x, w = _span(x, 1, 0, groups * w.shape[1]), _span(w, 0, 0, groups * width)
+    strides, dilations = [a[1] for a in axes], [a[2] for a in axes]
+    y = torch.convolution(x, w, None, strides, pads, dilations, False, [0] * rank, groups)
+    return y.narrow(1, 0, outputs).reshape(*batch, outputs, *sizes).contiguous()
+
+
+def convolution_data(
+    y: Tensor, w: Tensor, *axes: Axis, channels: int | None = None, width: int | None = None
+) -> Tensor:
+    """The transpose of `convolution` with respect to `x`, which has these sizes; with groups, so many channels."""
+    rank, batch, outputs = len(axes), y.shape[: -len(axes) - 1], w.shape[0]
+    channels = w.shape[1] if channels is None else channels
+    sizes = _sizes(axes)
+    if 0 in (y.numel(), w.numel(), channels, *sizes):
+        return y.new_zeros(*batch, channels, *sizes)
+    pads, more = [-start for *_, start in axes], list[int]()
+    for (size, stride, dilation, start), p, k in zip(axes, y.shape[-rank:], w.shape[2:], strict=True):
+        more.append(size - (p - 1) * stride - (k - 1) * dilation - 1 - 2 * start)
+    direct = min(pads) >= 0 and all(0 <= n < max(a[1:3]) for n, a in zip(more, axes, strict=True))
+    groups = 1
+    y = as_rows(y, rank + 1)
+    if width is not None:
+        groups = -(-outputs // width)
+        y, w = _span(y, 1, 0, groups * width), _span(w, 0, 0, groups * width)
+    strides, dilations = [a[1] for a in axes], [a[2] for a in axes]
+    none = [0] * rank
+    x = torch.convolution(
+        y, w, None, strides, pads if direct else none, dilations, True, more if direct else none, groups
+    )
+    for dim, (size, pad) in enumerate(zip(sizes, pads, strict=True), 2):
+        x = x if direct else _span(x, dim, pad, size)
+    return _span(x, 1, 0, channels).reshape(*batch, channels, *sizes).contiguous()
+
+
+def convolution_weight(
+    y: Tensor, x: Tensor, *axes: Axis, channels: int | None = None, width: int | None = None
+) -> Tensor:
+    """The transpose of `convolution` with respect to `w`, which has these sizes; with groups, so many channels."""
+    rank, outputs = len(axes), y.shape[-len(axes) - 1]
+    channels = x.shape[-rank - 1] if channels is None else channels
+    sizes = _sizes(axes)
+    if 0 in (y.numel(), x.numel(), channels, *sizes):
+        return y.new_zeros(outputs, channels, *sizes)
+    x, pads = _fitted(as_rows(x, rank + 1), sizes, y.shape[-rank:], axes)
+    y, groups = as_rows(y, rank + 1), 1
+    if width is not None:
+        groups = -(-outputs // width)
+        x, y = _span(x, 1, 0, groups * channels), _span(y, 1, 0, groups * width)
+    strides, dilations = [a[1] for a in axes], [a[2] for a in axes]
+    shape = y.new_zeros(1).expand(y.shape[1], channels, *sizes)
+    _, w, _ = torch.ops.aten.convolution_backward(
+        y, x, shape, None, strides, pads, dilations, False, [0] * rank, groups, [False, True, False]
+    )
+    return w.narrow(0, 0, outputs).contiguous()
+
+
+def _sizes(axes: Sequence[Axis]) -> list[int]:
+    sizes = [size for size, *_ in axes]
+    if min(sizes) < 0:
+        raise ValueError(f"negative size in {tuple(sizes)}")
+    return sizes
+
+
+def _fitted(x: Tensor, taps: Sequence[int], sizes: Sequence[int], axes: Sequence[Axis]) -> tuple[Tensor, list[int]]:
+    """The data of a convolution and the zeros to put on both sides, so that the outputs have these sizes."""
+    pads = [-start for *_, start in axes]
+    spans = [(k - 1) * dilation for k, (_, _, dilation, _) in zip(taps, axes, strict=True)]
+    exact = [
+        pad >= 0 and (n + 2 * pad - span - 1) // axis[1] + 1 == size
+        for n, pad, span, size, axis in zip(x.shape[2:], pads, spans, sizes, axes, strict=True)
+    ]
+    if all(exact):
+        return x, pads
+    for dim, (pad, span, size, axis) in enumerate(zip(pads, spans, sizes, axes, strict=True), 2):
+        x = _span(x, dim, -pad, (size - 1) * axis[1] + span + 1)
+    return x, [0] * len(axes)
+
+
+def _span(x: Tensor, dim: int, start: int, size: int) -> Tensor:
+    """`size` positions of a dim from `start` on, 0 out of range."""
+    total = x.shape[dim]
+    if start == 0 and size == total:
+        return x
+    first = min(max(start, 0), total)
+    last = max(first, min(start + size, total))
+    before = first - start if last > first else size
+    after = start + size - last if last > first else 0
+    return torch.nn.functional.pad(x.narrow(dim, first, last - first), (*(0, 0) * (x.ndim - 1 - dim), before, after))
 
 
 def flat_index(sizes: tuple[int, ...], *positions: Tensor | int) -> Tensor | int:

@@ -104,7 +104,8 @@ def entry(op: str) -> Any:
 
 
 def add_function(op: str, function: Callable[..., Any]) -> None:
-    """Keep `function.backend` up to date."""
+    """Keep `function.backend` up to date; `function` has the name of the operator from now on."""
+    function.__name__ = function.__qualname__ = op
     _functions[op] = function
     _refresh(op, "forward")
 

@@ -36,9 +36,9 @@ def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Argume
     d = op.definition
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
-    names = d.operands or d.inputs
-    tensors = operands(d.name, names, d.kinds, [bound.arguments[n] for n in names])
-    return op.call, (*tensors, *[bound.arguments[n] for n in d.params]), {}
+    names, values = list(bound.arguments), list(bound.arguments.values())
+    count = len(d.operands or d.inputs)
+    return op.call, (*operands(d.name, names[:count], d.kinds, values[:count]), *values[count:]), {}
 
 
 class Forward(Op):
@@ -98,6 +98,8 @@ class Forward(Op):
 
 class Backward(Op):
     """The gradient of the op: cotangents, saved tensors, params and a mask in, a gradient per input out."""
+
+    which = "backward"
 
     def __init__(self, d: Definition, wrt: tuple[str, ...], active: tuple[str, ...]) -> None:
         self.wrt, self.active = wrt, active

@@ -149,6 +149,8 @@ class ValueChecks(Checks):
         # what rounding the inputs alone may do: no algorithm in this precision is better
         moved = [self._results(case, [_double(a, shift) for a in low]) for shift in (eps, -eps)]
         scale = max((_largest(b) for b in exact if b is not None and has_gradient(b)), default=0.0)
+        if scale > torch.finfo(dtype).max:
+            pytest.skip("not applicable: results beyond the range of this precision")
         for result, *references in zip(found, exact, *moved, strict=True):
             if result is not None and has_gradient(result):
                 a, b, *others = (_parts(x) for x in (result, *references))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import filled, or_zero
-from .._runtime.functions import columns, upcast_all, window
+from .._runtime.functions import upcast_all, window
 
 
 def alpha_compositing_forward(alpha: Tensor, colour: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -29,7 +29,8 @@ def alpha_compositing_forward(alpha: Tensor, colour: Tensor) -> tuple[Tensor, Te
     T = alpha.shape[-1]
     t = torch.arange(T, device=alpha.device)
     mask = t > 0
-    weight = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1) * alpha
+    through_view = window(through, -1, -1, (T, 1), fill=0)
+    weight = torch.where(mask, through_view, 1) * alpha
     output = (weight.unsqueeze(-1) * colour).sum(-2)
     output = output.to(dtype)
     batch = torch.broadcast_shapes(alpha.shape[:-1], colour.shape[:-2])
@@ -53,14 +54,15 @@ def alpha_compositing_backward(
     T = grad_weight.shape[-1]
     t = torch.arange(T, device=grad_output.device)
     mask = t > 0
+    through_view = window(through, -1, -1, (T, 1), fill=0)
     batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
         grad_weight_output = (grad_output.unsqueeze(-2) * colour).sum(-1)
         grad_weight_1 = grad_weight + grad_weight_output
         mask_2 = t + 1 < T
-        chosen = torch.where(mask_2, t + 1, 0)
-        grad_weight_1_picked = columns(grad_weight_1, chosen)
-        grad_through = torch.where(mask_2, grad_weight_1_picked * columns(alpha, chosen), 0)
+        grad_weight_1_view = window(grad_weight_1, -1, 1, (T, 1), fill=0)
+        alpha_picked = window(alpha, -1, 1, (T, 1), fill=0)
+        grad_through = torch.where(mask_2, grad_weight_1_view * alpha_picked, 0)
         factor_through = 1 - alpha
         grad_through_each = grad_through.unbind(-1)
         steps = []
@@ -75,11 +77,11 @@ def alpha_compositing_backward(
             share_through_before = share_through_t_2
         steps.reverse()
         share_through = torch.stack(steps, -1) if steps else grad_output.new_zeros(*batch, T)
-        safe_through = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1)
-        grad_alpha = grad_weight_1 * safe_through - share_through * safe_through
+        safe_through_picked = torch.where(mask, through_view, 1)
+        grad_alpha = grad_weight_1 * safe_through_picked - share_through * safe_through_picked
         grad_alpha = grad_alpha.sum_to_size(alpha.shape).to(dtype)
     if needs_input_grad[1]:
-        weight = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1) * alpha
+        weight = torch.where(mask, through_view, 1) * alpha
         grad_colour = grad_output.unsqueeze(-2) * weight.unsqueeze(-1)
         grad_colour = grad_colour.sum_to_size(colour.shape).to(dtype)
     return grad_alpha, grad_colour
@@ -114,12 +116,13 @@ def alpha_compositing_tangent(
     change_through = torch.stack(steps, -1) if steps else tangent_alpha.new_zeros(*batch, T)
     t_2 = torch.arange(T, device=tangent_alpha.device)
     mask = t_2 > 0
-    weight = torch.where(mask, columns(through, torch.where(mask, t_2 - 1, 0)), 1) * alpha
-    chosen = torch.where(mask, t_2 - 1, 0)
-    product_3 = torch.where(mask, columns(through, chosen), 1) * tangent_alpha
-    tangent_weight = torch.where(mask, columns(change_through, chosen) * alpha, 0) + product_3
-    product_4 = colour.mT * tangent_weight.unsqueeze(-2)
-    tangent_output = (product_4 + weight.unsqueeze(-2) * tangent_colour.mT).sum(-1)
+    through_view_2 = window(through, -1, -1, (T, 1), fill=0)
+    weight = torch.where(mask, through_view_2, 1) * alpha
+    change_through_view = window(change_through, -1, -1, (T, 1), fill=0)
+    chosen = torch.where(mask, change_through_view * alpha, 0)
+    tangent_weight = chosen + torch.where(mask, through_view_2, 1) * tangent_alpha
+    product_3 = colour.mT * tangent_weight.unsqueeze(-2)
+    tangent_output = (product_3 + weight.unsqueeze(-2) * tangent_colour.mT).sum(-1)
     tangent_output = tangent_output.to(dtype)
     tangent_weight = tangent_weight.to(dtype)
     return tangent_output, tangent_weight

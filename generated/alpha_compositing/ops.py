@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, batch_shape, compute_dtype, operands, rank_error, register, size_error
-from .._runtime.functions import columns, upcast, upcast_all, window
+from .._runtime.functions import upcast, upcast_all, window
 from . import function
 
 
@@ -73,10 +73,10 @@ def alpha_compositing_second(
     T = grad_grad_alpha.shape[-1]
     t = torch.arange(T, device=grad_grad_alpha.device)
     mask = t > 0
+    through_view = window(through, -1, -1, (T, 1), fill=0)
     factor_through = 1 - alpha
     batch = grad_output.shape[:-1]
-    through_picked = columns(through, torch.where(mask, t - 1, 0))
-    grad_share_through_1 = -(grad_grad_alpha * torch.where(mask, through_picked, 1))
+    grad_share_through_1 = -(grad_grad_alpha * torch.where(mask, through_view, 1))
     grad_share_through_1_each = grad_share_through_1.unbind(-1)
     factor_through_each = factor_through.unbind(-1)
     steps_2 = []
@@ -91,13 +91,12 @@ def alpha_compositing_second(
         grad_share_through_before = grad_share_through_t_3
     grad_share_through = torch.stack(steps_2, -1) if steps_2 else grad_grad_alpha.new_zeros(*batch, T)
     mask_5 = t - 1 >= 0
+    grad_share_through_view = window(grad_share_through, -1, -1, (T, 1), fill=0)
     if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[3]:
-        grad_share_through_picked = columns(grad_share_through, torch.where(mask_5, t - 1, 0))
-        chosen_2 = torch.where(mask_5, grad_share_through_picked * alpha, 0)
-        safe_through = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1)
-        whole_grad_grad_weight = grad_grad_alpha * safe_through + chosen_2
+        chosen = torch.where(mask_5, grad_share_through_view * alpha, 0)
+        whole_grad_grad_weight = grad_grad_alpha * torch.where(mask, through_view, 1) + chosen
     if needs_input_grad[0]:
-        weight = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1) * alpha
+        weight = torch.where(mask, through_view, 1) * alpha
         grad_grad_output_grad_colour = (grad_grad_colour * weight.unsqueeze(-1)).sum(-2)
         grad_grad_output_part = (whole_grad_grad_weight.unsqueeze(-1) * colour).sum(-2)
         grad_grad_output = grad_grad_output_grad_colour + grad_grad_output_part
@@ -108,9 +107,9 @@ def alpha_compositing_second(
         grad_weight_output = (grad_output.unsqueeze(-2) * colour).sum(-1)
         grad_weight_1 = grad_weight + grad_weight_output
         mask_2 = t + 1 < T
-        chosen = torch.where(mask_2, t + 1, 0)
-        grad_weight_1_picked = columns(grad_weight_1, chosen)
-        grad_through = torch.where(mask_2, grad_weight_1_picked * columns(alpha, chosen), 0)
+        grad_weight_1_view = window(grad_weight_1, -1, 1, (T, 1), fill=0)
+        alpha_picked = window(alpha, -1, 1, (T, 1), fill=0)
+        grad_through = torch.where(mask_2, grad_weight_1_view * alpha_picked, 0)
         grad_through_each = grad_through.unbind(-1)
         steps = []
         share_through_before = grad_output.new_zeros(batch)
@@ -125,10 +124,11 @@ def alpha_compositing_second(
         steps.reverse()
         share_through = torch.stack(steps, -1) if steps else grad_output.new_zeros(*batch, T)
         grad_weight_2 = (grad_grad_colour * grad_output.unsqueeze(-2)).sum(-1)
-        chosen_2_2 = torch.where(mask_2, t + 1, 0)
-        difference = columns(grad_weight_1, chosen_2_2) - columns(share_through, chosen_2_2)
-        product_3 = columns(grad_grad_alpha, chosen_2_2) * difference
-        product_4 = columns(grad_weight_2, chosen_2_2) * columns(alpha, chosen_2_2)
+        grad_grad_alpha_view = window(grad_grad_alpha, -1, 1, (T, 1), fill=0)
+        share_through_view = window(share_through, -1, 1, (T, 1), fill=0)
+        grad_weight_2_view = window(grad_weight_2, -1, 1, (T, 1), fill=0)
+        product_3 = grad_grad_alpha_view * (grad_weight_1_view - share_through_view)
+        product_4 = grad_weight_2_view * alpha_picked
         grad_through_1 = torch.where(mask_2, product_3, 0) + torch.where(mask_2, product_4, 0)
         grad_through_1_each = grad_through_1.unbind(-1)
         steps_3 = []
@@ -143,12 +143,11 @@ def alpha_compositing_second(
             share_through_1_before = share_through_1_t_4
         steps_3.reverse()
         share_through_1 = torch.stack(steps_3, -1) if steps_3 else grad_grad_alpha.new_zeros(*batch, T)
-        grad_share_through_picked_2 = columns(grad_share_through, torch.where(mask_5, t - 1, 0))
-        safe_through_2 = torch.where(mask, columns(through, torch.where(mask, t - 1, 0)), 1)
-        product_6 = grad_share_through_picked_2 * grad_weight_1
-        total = torch.where(mask_5, product_6, 0) + grad_weight_2 * safe_through_2
-        chosen_3 = torch.where(mask_5, grad_share_through_picked_2 * share_through, 0)
-        grad_alpha = total - chosen_3 - share_through_1 * safe_through_2
+        safe_through_picked = torch.where(mask, through_view, 1)
+        product_6 = grad_share_through_view * grad_weight_1
+        total = torch.where(mask_5, product_6, 0) + grad_weight_2 * safe_through_picked
+        chosen_2 = torch.where(mask_5, grad_share_through_view * share_through, 0)
+        grad_alpha = total - chosen_2 - share_through_1 * safe_through_picked
         grad_alpha = grad_alpha.sum_to_size(alpha.shape).to(dtype)
     if needs_input_grad[3]:
         grad_colour = whole_grad_grad_weight.unsqueeze(-1) * grad_output.unsqueeze(-2)
@@ -195,10 +194,11 @@ def alpha_compositing_backward_tangent(
     change_through = torch.stack(steps, -1) if steps else tangent_alpha.new_zeros(*batch, T)
     t_2 = torch.arange(T, device=tangent_grad_output.device)
     mask = t_2 > 0
-    weight = torch.where(mask, columns(through, torch.where(mask, t_2 - 1, 0)), 1) * alpha
-    chosen = torch.where(mask, t_2 - 1, 0)
-    product_3 = torch.where(mask, columns(through, chosen), 1) * tangent_alpha
-    tangent_weight = torch.where(mask, columns(change_through, chosen) * alpha, 0) + product_3
+    through_view_2 = window(through, -1, -1, (T, 1), fill=0)
+    weight = torch.where(mask, through_view_2, 1) * alpha
+    change_through_view = window(change_through, -1, -1, (T, 1), fill=0)
+    product_3 = torch.where(mask, through_view_2, 1) * tangent_alpha
+    tangent_weight = torch.where(mask, change_through_view * alpha, 0) + product_3
     grad_weight_output = (grad_output.unsqueeze(-2) * colour).sum(-1)
     product_4 = colour * tangent_grad_output.unsqueeze(-2)
     product_5 = grad_output.unsqueeze(-2) * tangent_colour
@@ -206,14 +206,14 @@ def alpha_compositing_backward_tangent(
     grad_weight_1 = grad_weight + grad_weight_output
     tangent_grad_weight_1 = tangent_grad_weight + tangent_grad_weight_output
     mask_3 = t_2 + 1 < T
-    chosen_2 = torch.where(mask_3, t_2 + 1, 0)
-    grad_weight_1_picked = columns(grad_weight_1, chosen_2)
-    grad_through = torch.where(mask_3, grad_weight_1_picked * columns(alpha, chosen_2), 0)
-    chosen_3 = torch.where(mask_3, t_2 + 1, 0)
-    tangent_grad_weight_1_picked = columns(tangent_grad_weight_1, chosen_3)
-    chosen_4 = torch.where(mask_3, tangent_grad_weight_1_picked * columns(alpha, chosen_3), 0)
-    product_6 = columns(tangent_alpha, chosen_3) * columns(grad_weight_1, chosen_3)
-    tangent_grad_through = chosen_4 + torch.where(mask_3, product_6, 0)
+    grad_weight_1_view = window(grad_weight_1, -1, 1, (T, 1), fill=0)
+    alpha_picked = window(alpha, -1, 1, (T, 1), fill=0)
+    grad_through = torch.where(mask_3, grad_weight_1_view * alpha_picked, 0)
+    tangent_grad_weight_1_view = window(tangent_grad_weight_1, -1, 1, (T, 1), fill=0)
+    tangent_alpha_view = window(tangent_alpha, -1, 1, (T, 1), fill=0)
+    chosen = torch.where(mask_3, tangent_grad_weight_1_view * alpha_picked, 0)
+    product_6 = tangent_alpha_view * grad_weight_1_view
+    tangent_grad_through = chosen + torch.where(mask_3, product_6, 0)
     grad_through_each = grad_through.unbind(-1)
     steps_2 = []
     share_through_before = tangent_grad_output.new_zeros(batch)
@@ -236,20 +236,18 @@ def alpha_compositing_backward_tangent(
         tangent_through_body_view = window(tangent_through_body, -1, t_4 + 1 if t_4 + 1 < T else 0)
         share_through_view = window(share_through, -1, t_4 + 1 if t_4 + 1 < T else 0)
         product_8 = tangent_through_body_view * share_through_view
-        chosen_5 = product_8 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
+        chosen_2 = product_8 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
         product_9 = tangent_share_through_before * factor_through_1_view_2
         safe_product_9 = product_9 if t_4 + 1 < T else tangent_grad_output.new_zeros(batch)
-        tangent_share_through_t_4 = tangent_grad_through_t_4 + safe_product_9 + chosen_5
+        tangent_share_through_t_4 = tangent_grad_through_t_4 + safe_product_9 + chosen_2
         steps_3.append(tangent_share_through_t_4)
         tangent_share_through_before = tangent_share_through_t_4
     steps_3.reverse()
     tangent_share_through = torch.stack(steps_3, -1) if steps_3 else tangent_grad_output.new_zeros(*batch, T)
-    chosen_4_2 = torch.where(mask, t_2 - 1, 0)
-    safe_through = torch.where(mask, columns(through, chosen_4_2), 1)
-    difference = grad_weight_1 - share_through
-    chosen_6 = torch.where(mask, difference * columns(change_through, chosen_4_2), 0)
-    total = safe_through * tangent_grad_weight_1 + chosen_6
-    tangent_grad_alpha = total - safe_through * tangent_share_through
+    safe_through_picked_2 = torch.where(mask, through_view_2, 1)
+    chosen_3 = torch.where(mask, (grad_weight_1 - share_through) * change_through_view, 0)
+    total = safe_through_picked_2 * tangent_grad_weight_1 + chosen_3
+    tangent_grad_alpha = total - safe_through_picked_2 * tangent_share_through
     tangent_grad_alpha = tangent_grad_alpha.sum_to_size(alpha.shape).to(dtype)
     product_10 = weight.unsqueeze(-1) * tangent_grad_output.unsqueeze(-2)
     tangent_grad_colour = product_10 + grad_output.unsqueeze(-2) * tangent_weight.unsqueeze(-1)

@@ -66,20 +66,19 @@ def avg_pool2d_backward(
         mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
         mask_5 = difference_2 % stride == 0
         mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
-        floordiv_difference_2_3 = difference_2 // (stride if stride != 0 else 1)
-        chosen = torch.where(mask, floordiv_difference_2_3[:, None, :, None], 0)
-        chosen_2 = torch.where(mask, difference.unsqueeze(-2) // (stride if stride != 0 else 1), 0)
+        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
+        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
+        position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
     else:
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_4 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        chosen = torch.where(mask, floordiv_value_4.unsqueeze(-1), 0)
-        chosen_2 = torch.where(mask, (padding + w) // (kernel_size if kernel_size != 0 else 1), 0)
-    position_5 = flat_index((P, Q), chosen, chosen_2)
-    grad_output_picked = columns(grad_output.flatten(-2), position_5)
+        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position_5 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+    grad_output_picked = columns(grad_output.flatten(-2), position_5, fill=0)
     if stride is not None:
         grad_input = torch.where(mask, grad_output_picked / kernel_size**2, 0).sum((-2, -1))
     else:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register
-from .._runtime.functions import columns, flat_index, upcast
+from .._runtime.functions import columns, flat_index, upcast, window
 from . import function
 
 
@@ -108,10 +108,8 @@ def avg_pool2d_second(
             mask_2 = (difference_2 >= 0) & (difference_2 < H)
             mask_3 = difference >= 0
             mask = mask_3.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_2[:, None, :, None]
-            safe_difference_2 = torch.where(mask, difference_2[:, None, :, None], 0)
-            safe_difference = torch.where(mask, difference.unsqueeze(-2), 0)
-            position_5 = flat_index((H, W), safe_difference_2, safe_difference)
-            grad_grad_input_picked = columns(grad_grad_input.flatten(-2), position_5)
+            grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
+            grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
         else:
             difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
             mask_2 = (difference >= 0) & (difference < W)
@@ -122,10 +120,11 @@ def avg_pool2d_second(
             floordiv_value = r_1 // (kernel_size if kernel_size != 0 else 1)
             total = p.unsqueeze(-1) + floordiv_value
             mask_2_2 = mask_5.unsqueeze(-2) & (total[:, None, :, None] < P)
-            position = torch.where(mask & mask_2_2, difference_2[:, None, :, None], 0)
-            position_2 = torch.where(mask & mask_2_2, difference.unsqueeze(-2), 0)
-            position_3 = flat_index((H, W), position, position_2)
-            grad_grad_input_picked = columns(grad_grad_input.flatten(-2), position_3)
+            grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
+            grad_grad_input_view_2 = window(
+                grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
+            )
+        grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
         ratio = grad_grad_input_picked / kernel_size**2
         if stride is not None:
             grad_grad_output = torch.where(mask, ratio, 0).sum((-2, -1))
@@ -162,20 +161,19 @@ def avg_pool2d_backward_tangent(
         mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
         mask_5 = difference_2 % stride == 0
         mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
-        floordiv_difference_2_3 = difference_2 // (stride if stride != 0 else 1)
-        chosen = torch.where(mask, floordiv_difference_2_3[:, None, :, None], 0)
-        chosen_2 = torch.where(mask, difference.unsqueeze(-2) // (stride if stride != 0 else 1), 0)
+        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
+        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
+        position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
     else:
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_4 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        chosen = torch.where(mask, floordiv_value_4.unsqueeze(-1), 0)
-        chosen_2 = torch.where(mask, (padding + w) // (kernel_size if kernel_size != 0 else 1), 0)
-    position_5 = flat_index((P, Q), chosen, chosen_2)
-    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-2), position_5)
+        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position_5 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-2), position_5, fill=0)
     if stride is not None:
         ratio = tangent_grad_output_picked / kernel_size**2
         tangent_grad_input = torch.where(mask, ratio, 0).sum((-2, -1))

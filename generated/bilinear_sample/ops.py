@@ -206,6 +206,7 @@ OP = register(
         second_mask=("grad_output", "image", "points"),
         backward_tangent=bilinear_sample_backward_tangent,
         contraction=True,
+        unordered=("backward",),
     )
 )
 

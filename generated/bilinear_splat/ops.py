@@ -219,6 +219,7 @@ OP = register(
         second_returns=("grad_grid", "values", "places"),
         second_mask=("grad_grid", "values", "places"),
         backward_tangent=bilinear_splat_backward_tangent,
+        unordered=("forward",),
     )
 )
 

@@ -162,6 +162,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
+        unordered=("forward",),
     )
 )
 

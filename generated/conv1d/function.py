@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import pick, take, upcast, upcast_all, window
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 
 
 def conv1d_forward(
@@ -27,15 +27,10 @@ def conv1d_forward(
     L = input.shape[2]
     K = weight.shape[2]
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
-    input_view = window(input, -1, -padding, (P, stride), (K, dilation), fill=0)
+    axes = ((P, stride, dilation, -padding),)
     size_o = weight.shape[0]
-    o = torch.arange(size_o, device=input.device)
-    C = input.shape[1]
-    Cg = C // groups
-    c = torch.arange(Cg, device=input.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-    input_picked = take(input_view.transpose(-4, -3), total, fill=0).movedim((-3, -5, -2, -4), (-5, -4, -3, -2))
-    output = (input_picked * weight.unsqueeze(-3)).sum((-2, -1))
+    width = size_o // groups
+    output = convolution(input, weight, *axes, width=width)
     if bias is not None:
         output = output + bias.unsqueeze(-1)
     return output
@@ -53,41 +48,21 @@ def conv1d_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_weight = grad_bias = None
-    dtype = grad_output.dtype
-    grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = input.shape[2]
-    l_ = torch.arange(L, device=grad_output.device)
-    K = weight.shape[2]
-    k = torch.arange(K, device=grad_output.device)
-    P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
     C = input.shape[1]
-    c_1 = torch.arange(C, device=grad_output.device)
-    Cg = C // groups
     size_o = grad_output.shape[1]
-    o = torch.arange(size_o, device=grad_output.device)
-    c = torch.arange(Cg, device=grad_output.device)
+    if needs_input_grad[0] or needs_input_grad[1]:
+        width = size_o // groups
+    K = weight.shape[2]
+    Cg = C // groups
     if needs_input_grad[0]:
-        difference = padding + l_.unsqueeze(-1) - k * dilation
-        floordiv_difference = difference // stride
-        mask_2 = (floordiv_difference >= 0) & (floordiv_difference < P)
-        mask_3 = (difference % stride == 0) & mask_2
-        mask_4 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-        mask = mask_3.unsqueeze(-2) & mask_4[:, None, :, None]
-        position = torch.where(mask, difference.unsqueeze(-2) // (stride if stride != 0 else 1), 0)
-        rows = grad_output[:, None, None, :, None, :]
-        position_2 = torch.where(mask, c_1[:, None, None, None] % (Cg if Cg != 0 else 1), 0)
-        grad_output_picked = pick(rows, position)
-        weight_picked = pick(weight.mT, position_2)
-        grad_input = torch.where(mask, grad_output_picked * weight_picked, 0).sum((-2, -1))
-        grad_input = grad_input.to(dtype)
+        axes = ((L, stride, dilation, -padding),)
+        grad_input = convolution_data(grad_output, weight, *axes, channels=C, width=width)
     if needs_input_grad[1]:
-        input_view = window(input, -1, -padding, (P, stride), (K, dilation), fill=0)
-        total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-        input_picked = take(input_view.transpose(-4, -3), total, fill=0).movedim((-1, -3, -2), (-3, -2, -1))
-        product = grad_output.transpose(-3, -2)[:, None, None, :, :] * input_picked
-        grad_weight = product.sum((-2, -1)).to(dtype)
+        axes_2 = ((K, stride, dilation, -padding),)
+        grad_weight = convolution_weight(grad_output, input, *axes_2, channels=Cg, width=width)
     if needs_input_grad[2]:
-        grad_bias = grad_output.sum((-3, -1)).to(dtype)
+        grad_bias = grad_output.sum((-3, -1))
     return grad_input, grad_weight, grad_bias
 
 
@@ -107,23 +82,15 @@ def conv1d_tangent(
     tangent_input, tangent_weight = upcast_all(tangent_input, tangent_weight)
     tangent_bias = upcast(tangent_bias)
     input, weight = upcast_all(input, weight)
-    size_o = tangent_weight.shape[0]
-    o = torch.arange(size_o, device=tangent_input.device)
-    C = tangent_input.shape[1]
-    Cg = C // groups
-    c = torch.arange(Cg, device=tangent_input.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
     L = tangent_input.shape[2]
     K = tangent_weight.shape[2]
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
-    tangent_input_view = window(tangent_input, -1, -padding, (P, stride), (K, dilation), fill=0)
-    input_view = window(input, -1, -padding, (P, stride), (K, dilation), fill=0)
-    tangent_input_picked = take(tangent_input_view.transpose(-4, -3), total, fill=0).movedim(
-        (-3, -5, -2, -4), (-5, -4, -3, -2)
-    )
-    product = weight.unsqueeze(-3) * tangent_input_picked
-    input_picked = take(input_view.transpose(-4, -3), total, fill=0).movedim((-3, -5, -2, -4), (-5, -4, -3, -2))
-    tangent_output = (product + input_picked * tangent_weight.unsqueeze(-3)).sum((-2, -1))
+    axes = ((P, stride, dilation, -padding),)
+    size_o = tangent_weight.shape[0]
+    width = size_o // groups
+    tangent_sum_c_k_part = convolution(tangent_input, weight, *axes, width=width)
+    tangent_sum_c_k_part_1 = convolution(input, tangent_weight, *axes, width=width)
+    tangent_output = tangent_sum_c_k_part + tangent_sum_c_k_part_1
     if tangent_bias is not None:
         tangent_output = tangent_output + tangent_bias.unsqueeze(-1)
     tangent_output = tangent_output.to(dtype)

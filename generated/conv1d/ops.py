@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register, size_error
-from .._runtime.functions import flat_index, pick, take, upcast, upcast_all, window
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
 
@@ -103,89 +102,27 @@ def conv1d_second(
     K = grad_grad_weight.shape[2]
     P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
     size_o = grad_grad_weight.shape[0]
-    o = torch.arange(size_o, device=grad_grad_input.device)
+    width = size_o // groups
     C = grad_grad_input.shape[1]
     Cg = C // groups
-    c = torch.arange(Cg, device=grad_grad_input.device)
-    k = torch.arange(K, device=grad_grad_input.device)
-    p = torch.arange(P, device=grad_grad_input.device)
-    c_1 = torch.arange(C, device=grad_grad_input.device)
-    l_ = torch.arange(L, device=grad_grad_input.device)
-    q = torch.arange((C - 1) // Cg + 1, device=grad_grad_input.device)
     if needs_input_grad[0]:
-        input_view = window(input, -1, -padding, (P, stride), (K, dilation), fill=0)
-        total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-        input_picked = take(input_view.transpose(-4, -3), total, fill=0).movedim((-3, -5, -2, -4), (-5, -4, -3, -2))
-        grad_grad_output_grad_weight = (grad_grad_weight.unsqueeze(-3) * input_picked).sum((-2, -1))
-        difference = k * dilation + p.unsqueeze(-1) * stride - padding
-        mask = (difference >= 0) & (difference < L)
-        floordiv_value = o // (
-            size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-        )
-        mask_2 = c_1 // (Cg if Cg != 0 else 1) == floordiv_value.unsqueeze(-1)
-        mask_3 = mask.unsqueeze(-2) & mask_2[:, None, :, None]
-        position_2 = torch.where(mask_3, difference.unsqueeze(-2), 0)
-        rows = grad_grad_input[:, None, None, :, None, :]
-        mask_4 = mask.unsqueeze(-2) & mask_2[:, None, :, None]
-        position_3 = torch.where(mask_4, c_1.unsqueeze(-1) % (Cg if Cg != 0 else 1), 0)
-        grad_grad_input_picked = pick(rows, position_2)
-        weight_picked = pick(weight.mT[:, None, None, :, :], position_3)
-        product = grad_grad_input_picked * weight_picked
-        safe_product = torch.where(mask_2[:, None, :, None], product, 0)
-        grad_grad_output_grad_input = torch.where(mask.unsqueeze(-2), safe_product, 0).sum((-2, -1))
+        axes = ((P, stride, dilation, -padding),)
+        grad_grad_output_grad_weight = convolution(input, grad_grad_weight, *axes, width=width)
+        grad_grad_output_grad_input = convolution(grad_grad_input, weight, *axes, width=width)
         if grad_grad_bias is not None:
-            total_2 = grad_grad_bias.unsqueeze(-1) + grad_grad_output_grad_weight
-            grad_grad_output = total_2 + grad_grad_output_grad_input
+            total = grad_grad_bias.unsqueeze(-1) + grad_grad_output_grad_weight
+            grad_grad_output = total + grad_grad_output_grad_input
         else:
             grad_grad_output = grad_grad_output_grad_weight + grad_grad_output_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        difference_2 = padding + l_.unsqueeze(-1) - p * stride
-        floordiv_difference_2 = difference_2 // dilation
-        mask_5 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < K)
-        mask_6 = difference_2 % dilation == 0
-        mask_7 = mask_6 & mask_5
-        mask_8 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-        mask_3_2 = mask_7.unsqueeze(-2) & mask_8[:, None, :, None]
-        rows_2 = grad_grad_weight.flatten(-2).unsqueeze(-2)
-        floordiv_difference_2_3 = difference_2 // (dilation if dilation != 0 else 1)
-        chosen = torch.where(mask_3_2, floordiv_difference_2_3.unsqueeze(-2), 0)
-        chosen_2 = torch.where(mask_3_2, c_1[:, None, None, None] % (Cg if Cg != 0 else 1), 0)
-        position_8 = flat_index((Cg, K), chosen_2, chosen)
-        grad_grad_weight_picked = pick(rows_2, position_8)
-        product_2 = grad_grad_weight_picked * grad_output[:, None, None, :, :]
-        grad_input = torch.where(mask_3_2, product_2, 0).sum((-2, -1)).to(dtype)
+        axes_2 = ((L, stride, dilation, -padding),)
+        grad_input = convolution_data(grad_output, grad_grad_weight, *axes_2, channels=C, width=width)
+        grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
-        if grad_grad_bias is not None:
-            total_3 = Cg * q + c.unsqueeze(-1)
-            mask_4_2 = total_3 < C
-        else:
-            total_2 = Cg * q + c.unsqueeze(-1)
-            mask_4_2 = total_2 < C
-        difference_3 = padding + l_ - k.unsqueeze(-1) * dilation
-        floordiv_difference_3 = difference_3 // (stride if stride != 0 else 1)
-        mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < P)
-        mask_9 = (difference_3 % (stride if stride != 0 else 1) == 0) & mask_10
-        floordiv_value_2 = o // (
-            size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-        )
-        total_4 = q + c.unsqueeze(-1) // (Cg if Cg != 0 else 1)
-        mask_11 = total_4 == floordiv_value_2[:, None, None]
-        mask_5_2 = mask_9.unsqueeze(-1) & mask_11[:, :, None, None, :]
-        mask_12 = mask_4_2[:, None, None, :] & mask_5_2
-        if grad_grad_bias is not None:
-            position_9 = torch.where(mask_12, total_3[:, None, None, :], 0)
-        else:
-            position_9 = torch.where(mask_12, total_2[:, None, None, :], 0)
-        mask_13 = mask_4_2[:, None, None, :] & mask_5_2
-        position_10 = torch.where(mask_13, floordiv_difference_3.unsqueeze(-1), 0)
-        rows_3 = grad_output.transpose(-3, -2)[:, None, None, :, None, None, :]
-        grad_output_picked = pick(rows_3, position_10.unsqueeze(-3))
-        grad_grad_input_picked_2 = pick(grad_grad_input.mT.unsqueeze(-2), position_9.unsqueeze(-3))
-        product_3 = grad_grad_input_picked_2 * grad_output_picked
-        safe_product_3 = torch.where(mask_5_2.unsqueeze(-3), product_3, 0)
-        safe_safe_product_3 = torch.where(mask_4_2[:, None, None, None, :], safe_product_3, 0)
-        grad_weight = safe_safe_product_3.sum((-3, -2, -1)).to(dtype)
+        axes_3 = ((K, stride, dilation, -padding),)
+        grad_weight = convolution_weight(grad_output, grad_grad_input, *axes_3, channels=Cg, width=width)
+        grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
 
 
@@ -209,38 +146,20 @@ def conv1d_backward_tangent(
     tangent_weight = upcast(tangent_weight)
     grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = tangent_input.shape[2]
-    l_ = torch.arange(L, device=tangent_grad_output.device)
-    K = tangent_weight.shape[2]
-    k = torch.arange(K, device=tangent_grad_output.device)
-    difference = padding + l_.unsqueeze(-1) - k * dilation
-    floordiv_difference = difference // stride
-    P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
+    axes = ((L, stride, dilation, -padding),)
     C = tangent_input.shape[1]
-    c_1 = torch.arange(C, device=tangent_grad_output.device)
-    Cg = C // groups
     size_o = tangent_grad_output.shape[1]
-    o = torch.arange(size_o, device=tangent_grad_output.device)
-    mask_2 = (floordiv_difference >= 0) & (floordiv_difference < P)
-    mask_3 = (difference % stride == 0) & mask_2
-    mask_4 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-    mask = mask_3.unsqueeze(-2) & mask_4[:, None, :, None]
-    chosen = torch.where(mask, difference.unsqueeze(-2) // (stride if stride != 0 else 1), 0)
-    chosen_2 = torch.where(mask, c_1[:, None, None, None] % (Cg if Cg != 0 else 1), 0)
-    rows = tangent_grad_output[:, None, None, :, None, :]
-    rows_2 = grad_output[:, None, None, :, None, :]
-    chosen_3 = torch.where(mask, pick(rows, chosen) * pick(weight.mT, chosen_2), 0)
-    product = pick(tangent_weight.mT, chosen_2) * pick(rows_2, chosen)
-    tangent_grad_input = (chosen_3 + torch.where(mask, product, 0)).sum((-2, -1))
+    width = size_o // groups
+    tangent_grad_input_part = convolution_data(tangent_grad_output, weight, *axes, channels=C, width=width)
+    tangent_grad_input_part_1 = convolution_data(grad_output, tangent_weight, *axes, channels=C, width=width)
+    tangent_grad_input = tangent_grad_input_part + tangent_grad_input_part_1
     tangent_grad_input = tangent_grad_input.to(dtype)
-    c = torch.arange(Cg, device=tangent_grad_output.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-    input_view = window(input, -1, -padding, (P, stride), (K, dilation), fill=0)
-    tangent_input_view = window(tangent_input, -1, -padding, (P, stride), (K, dilation), fill=0)
-    input_picked = take(input_view.transpose(-4, -3), total, fill=0).movedim((-1, -3, -2), (-3, -2, -1))
-    product_2 = input_picked * tangent_grad_output.transpose(-3, -2)[:, None, None, :, :]
-    tangent_input_picked = take(tangent_input_view.transpose(-4, -3), total, fill=0).movedim((-1, -3, -2), (-3, -2, -1))
-    product_3 = grad_output.transpose(-3, -2)[:, None, None, :, :] * tangent_input_picked
-    tangent_grad_weight = (product_2 + product_3).sum((-2, -1))
+    K = tangent_weight.shape[2]
+    axes_2 = ((K, stride, dilation, -padding),)
+    Cg = C // groups
+    tangent_grad_weight_part = convolution_weight(tangent_grad_output, input, *axes_2, channels=Cg, width=width)
+    tangent_grad_weight_part_1 = convolution_weight(grad_output, tangent_input, *axes_2, channels=Cg, width=width)
+    tangent_grad_weight = tangent_grad_weight_part + tangent_grad_weight_part_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
     if needs_input_grad[2]:
         tangent_grad_bias = tangent_grad_output.sum((-3, -1)).to(dtype)

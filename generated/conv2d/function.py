@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import flat_index, pick, take, upcast, upcast_all, window
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 
 
 def conv2d_forward(
@@ -28,21 +28,13 @@ def conv2d_forward(
     H = input.shape[2]
     R = weight.shape[2]
     P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
-    input_view = window(input, -2, -padding, (P, stride), (R, dilation), fill=0)
     W = input.shape[3]
     S = weight.shape[3]
     Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
-    input_view_2 = window(input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
+    axes = ((P, stride, dilation, -padding), (Q, stride, dilation, -padding))
     size_o = weight.shape[0]
-    o = torch.arange(size_o, device=input.device)
-    C = input.shape[1]
-    Cg = C // groups
-    c = torch.arange(Cg, device=input.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-    input_picked = take(input_view_2.transpose(-6, -5), total, fill=0).movedim(
-        (-5, -7, -4, -3, -6), (-7, -6, -5, -4, -3)
-    )
-    output = (input_picked * weight[:, None, None, :, :, :]).sum((-3, -2, -1))
+    width = size_o // groups
+    output = convolution(input, weight, *axes, width=width)
     if bias is not None:
         output = output + bias[:, None, None]
     return output
@@ -60,60 +52,23 @@ def conv2d_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_weight = grad_bias = None
-    dtype = grad_output.dtype
-    grad_output, input, weight = upcast_all(grad_output, input, weight)
-    W = input.shape[3]
-    w = torch.arange(W, device=grad_output.device)
-    S = weight.shape[3]
-    s = torch.arange(S, device=grad_output.device)
     H = input.shape[2]
-    h = torch.arange(H, device=grad_output.device)
-    R = weight.shape[2]
-    r = torch.arange(R, device=grad_output.device)
-    Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
-    P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
+    W = input.shape[3]
     C = input.shape[1]
-    c_1 = torch.arange(C, device=grad_output.device)
-    Cg = C // groups
     size_o = grad_output.shape[1]
-    o = torch.arange(size_o, device=grad_output.device)
-    c = torch.arange(Cg, device=grad_output.device)
+    if needs_input_grad[0] or needs_input_grad[1]:
+        width = size_o // groups
+    R = weight.shape[2]
+    S = weight.shape[3]
+    Cg = C // groups
     if needs_input_grad[0]:
-        difference = padding + w.unsqueeze(-1) - s * dilation
-        floordiv_difference = difference // stride
-        difference_2 = padding + h.unsqueeze(-1) - r * dilation
-        floordiv_difference_2 = difference_2 // stride
-        mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_4 = (difference % stride == 0) & mask_3
-        mask_2 = mask_4.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
-        mask_5 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_6 = mask_2 & mask_5[:, None, :, None]
-        mask_7 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-        mask = mask_6.unsqueeze(-3) & mask_7[:, None, None, :, None, None]
-        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-        position = torch.where(mask, floordiv_difference_2_2[:, None, None, :, None], 0)
-        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position_2 = torch.where(mask, floordiv_difference_3[:, None, None, :], 0)
-        position_3 = flat_index((P, Q), position, position_2)
-        rows = grad_output.flatten(-2)[:, None, None, None, :, None, None, :]
-        mod_value = c_1 % (Cg if Cg != 0 else 1)
-        position_4 = torch.where(mask, mod_value[:, None, None, None, None, None], 0)
-        rows_2 = weight.movedim((-2, -1, -3), (-3, -2, -1))
-        grad_output_picked = pick(rows, position_3)
-        weight_picked = pick(rows_2, position_4)
-        grad_input = torch.where(mask, grad_output_picked * weight_picked, 0).sum((-3, -2, -1))
-        grad_input = grad_input.to(dtype)
+        axes = ((H, stride, dilation, -padding), (W, stride, dilation, -padding))
+        grad_input = convolution_data(grad_output, weight, *axes, channels=C, width=width)
     if needs_input_grad[1]:
-        input_view = window(input, -2, -padding, (P, stride), (R, dilation), fill=0)
-        input_view_2 = window(input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-        total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-        input_picked = take(input_view_2.transpose(-6, -5), total, fill=0).movedim(
-            (-2, -1, -5, -4, -3), (-5, -4, -3, -2, -1)
-        )
-        product = grad_output.transpose(-4, -3)[:, None, None, None, :, :, :] * input_picked
-        grad_weight = product.sum((-3, -2, -1)).to(dtype)
+        axes_2 = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))
+        grad_weight = convolution_weight(grad_output, input, *axes_2, channels=Cg, width=width)
     if needs_input_grad[2]:
-        grad_bias = grad_output.sum((-4, -2, -1)).to(dtype)
+        grad_bias = grad_output.sum((-4, -2, -1))
     return grad_input, grad_weight, grad_bias
 
 
@@ -133,33 +88,22 @@ def conv2d_tangent(
     tangent_input, tangent_weight = upcast_all(tangent_input, tangent_weight)
     tangent_bias = upcast(tangent_bias)
     input, weight = upcast_all(input, weight)
-    size_o = tangent_weight.shape[0]
-    o = torch.arange(size_o, device=tangent_input.device)
-    C = tangent_input.shape[1]
-    Cg = C // groups
-    c = torch.arange(Cg, device=tangent_input.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
     H = tangent_input.shape[2]
     R = tangent_weight.shape[2]
     P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
-    tangent_input_view = window(tangent_input, -2, -padding, (P, stride), (R, dilation), fill=0)
     W = tangent_input.shape[3]
     S = tangent_weight.shape[3]
     Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
-    tangent_input_view_2 = window(tangent_input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-    input_view = window(input, -2, -padding, (P, stride), (R, dilation), fill=0)
-    input_view_2 = window(input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-    tangent_input_picked = take(tangent_input_view_2.transpose(-6, -5), total, fill=0).movedim(
-        (-5, -7, -4, -3, -6), (-7, -6, -5, -4, -3)
-    )
-    product = weight[:, None, None, :, :, :] * tangent_input_picked
-    input_picked = take(input_view_2.transpose(-6, -5), total, fill=0).movedim(
-        (-5, -7, -4, -3, -6), (-7, -6, -5, -4, -3)
-    )
-    product_2 = input_picked * tangent_weight[:, None, None, :, :, :]
-    tangent_output = (product + product_2).sum((-3, -2, -1))
+    axes = ((P, stride, dilation, -padding), (Q, stride, dilation, -padding))
+    size_o = tangent_weight.shape[0]
+    width = size_o // groups
+    tangent_sum_c_r_s_part = convolution(tangent_input, weight, *axes, width=width)
+    tangent_sum_c_r_s_part_1 = convolution(input, tangent_weight, *axes, width=width)
     if tangent_bias is not None:
-        tangent_output = tangent_output + tangent_bias[:, None, None]
+        total = tangent_sum_c_r_s_part + tangent_sum_c_r_s_part_1
+        tangent_output = total + tangent_bias[:, None, None]
+    else:
+        tangent_output = tangent_sum_c_r_s_part + tangent_sum_c_r_s_part_1
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

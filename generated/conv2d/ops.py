@@ -11,7 +11,16 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register, size_error
-from .._runtime.functions import flat_index, pick, take, upcast, upcast_all, window
+from .._runtime.functions import (
+    convolution,
+    convolution_data,
+    convolution_weight,
+    flat_index,
+    pick,
+    take,
+    upcast,
+    upcast_all,
+)
 from . import function
 
 
@@ -114,114 +123,27 @@ def conv2d_second(
     S = grad_grad_weight.shape[3]
     Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
     size_o = grad_grad_weight.shape[0]
-    o = torch.arange(size_o, device=grad_grad_input.device)
+    width = size_o // groups
     C = grad_grad_input.shape[1]
     Cg = C // groups
-    c = torch.arange(Cg, device=grad_grad_input.device)
-    s = torch.arange(S, device=grad_grad_input.device)
-    q = torch.arange(Q, device=grad_grad_input.device)
-    r = torch.arange(R, device=grad_grad_input.device)
-    p = torch.arange(P, device=grad_grad_input.device)
-    c_1 = torch.arange(C, device=grad_grad_input.device)
-    w = torch.arange(W, device=grad_grad_input.device)
-    h = torch.arange(H, device=grad_grad_input.device)
-    q_2 = torch.arange((C - 1) // Cg + 1, device=grad_grad_input.device)
     if needs_input_grad[0]:
-        input_view = window(input, -2, -padding, (P, stride), (R, dilation), fill=0)
-        input_view_2 = window(input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-        total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-        input_picked = take(input_view_2.transpose(-6, -5), total, fill=0).movedim(
-            (-5, -7, -4, -3, -6), (-7, -6, -5, -4, -3)
-        )
-        product = grad_grad_weight[:, None, None, :, :, :] * input_picked
-        grad_grad_output_grad_weight = product.sum((-3, -2, -1))
-        difference = s * dilation + q.unsqueeze(-1) * stride - padding
-        difference_2 = r * dilation + p.unsqueeze(-1) * stride - padding
-        mask_2 = (difference_2 >= 0) & (difference_2 < H)
-        mask_3 = difference >= 0
-        mask = mask_3.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_2[:, None, :, None]
-        floordiv_value = o // (
-            size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-        )
-        mask_2_2 = c_1 // (Cg if Cg != 0 else 1) == floordiv_value.unsqueeze(-1)
-        mask_4 = mask.unsqueeze(-3) & mask_2_2[:, None, None, :, None, None]
-        position_2 = torch.where(mask_4, difference_2[:, None, None, :, None], 0)
-        mask_5 = mask.unsqueeze(-3) & mask_2_2[:, None, None, :, None, None]
-        position_3 = torch.where(mask_5, difference[:, None, None, :], 0)
-        position_4 = flat_index((H, W), position_2, position_3)
-        rows = grad_grad_input.flatten(-2)[:, None, None, None, :, None, None, :]
-        mask_6 = mask.unsqueeze(-3) & mask_2_2[:, None, None, :, None, None]
-        position_5 = torch.where(mask_6, c_1[:, None, None] % (Cg if Cg != 0 else 1), 0)
-        rows_2 = weight.movedim((-2, -1, -3), (-3, -2, -1))
-        grad_grad_input_picked = pick(rows, position_4)
-        weight_picked = pick(rows_2[:, None, None, None, :, :, :], position_5)
-        product_2 = grad_grad_input_picked * weight_picked
-        safe_product_2 = torch.where(mask_2_2[:, None, None, :, None, None], product_2, 0)
-        safe_safe_product_2 = torch.where(mask.unsqueeze(-3), safe_product_2, 0)
-        grad_grad_output_grad_input = safe_safe_product_2.sum((-3, -2, -1))
+        axes = ((P, stride, dilation, -padding), (Q, stride, dilation, -padding))
+        grad_grad_output_grad_weight = convolution(input, grad_grad_weight, *axes, width=width)
+        grad_grad_output_grad_input = convolution(grad_grad_input, weight, *axes, width=width)
         if grad_grad_bias is not None:
-            total_2 = grad_grad_bias[:, None, None] + grad_grad_output_grad_weight
-            grad_grad_output = total_2 + grad_grad_output_grad_input
+            total = grad_grad_bias[:, None, None] + grad_grad_output_grad_weight
+            grad_grad_output = total + grad_grad_output_grad_input
         else:
             grad_grad_output = grad_grad_output_grad_weight + grad_grad_output_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        difference_3 = padding + w.unsqueeze(-1) - q * stride
-        floordiv_difference_3 = difference_3 // dilation
-        difference_4 = padding + h.unsqueeze(-1) - p * stride
-        floordiv_difference_4 = difference_4 // dilation
-        mask_8 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < S)
-        mask_7 = (difference_3 % dilation == 0) & mask_8
-        mask_9 = (floordiv_difference_4 >= 0) & (floordiv_difference_4 < R)
-        mask_10 = mask_7.unsqueeze(-2) & (difference_4[:, None, :, None] % dilation == 0)
-        mask_11 = mask_10 & mask_9[:, None, :, None]
-        mask_12 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-        mask_3_2 = mask_11.unsqueeze(-3) & mask_12[:, None, None, :, None, None]
-        rows_3 = grad_grad_weight.flatten(-3)[:, None, None, :]
-        floordiv_difference_4_3 = difference_4 // (dilation if dilation != 0 else 1)
-        chosen = torch.where(mask_3_2, floordiv_difference_4_3[:, None, None, :, None], 0)
-        floordiv_difference_3_3 = difference_3 // (dilation if dilation != 0 else 1)
-        chosen_2 = torch.where(mask_3_2, floordiv_difference_3_3[:, None, None, :], 0)
-        mod_value_2 = c_1 % (Cg if Cg != 0 else 1)
-        chosen_3 = torch.where(mask_3_2, mod_value_2[:, None, None, None, None, None], 0)
-        position_12 = flat_index((Cg, R, S), chosen_3, chosen, chosen_2)
-        grad_grad_weight_picked = pick(rows_3, position_12)
-        product_3 = grad_grad_weight_picked * grad_output[:, None, None, None, :, :, :]
-        grad_input = torch.where(mask_3_2, product_3, 0).sum((-3, -2, -1)).to(dtype)
+        axes_2 = ((H, stride, dilation, -padding), (W, stride, dilation, -padding))
+        grad_input = convolution_data(grad_output, grad_grad_weight, *axes_2, channels=C, width=width)
+        grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
-        total_3 = Cg * q_2 + c.unsqueeze(-1)
-        mask_4_2 = total_3 < C
-        difference_5 = padding + w - s.unsqueeze(-1) * dilation
-        floordiv_difference_5 = difference_5 // (stride if stride != 0 else 1)
-        difference_6 = padding + h - r.unsqueeze(-1) * dilation
-        floordiv_difference_6 = difference_6 // (stride if stride != 0 else 1)
-        mask_14 = (floordiv_difference_5 >= 0) & (floordiv_difference_5 < Q)
-        mask_15 = (difference_5 % (stride if stride != 0 else 1) == 0) & mask_14
-        mod_difference_6 = difference_6 % (stride if stride != 0 else 1)
-        mask_13 = mask_15.unsqueeze(-2) & (mod_difference_6[:, None, :, None] == 0)
-        floordiv_value_2 = o // (
-            size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-        )
-        mask_16 = q_2 + c.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value_2[:, None, None]
-        mask_17 = (floordiv_difference_6 >= 0) & (floordiv_difference_6 < P)
-        mask_18 = mask_13 & mask_17[:, None, :, None]
-        mask_5_2 = mask_18.unsqueeze(-1) & mask_16[:, :, None, None, None, None, :]
-        mask_19 = mask_4_2[:, None, None, None, None, :] & mask_5_2
-        position_13 = torch.where(mask_19, total_3[:, None, None, None, None, :], 0)
-        rows_4 = grad_grad_input.movedim((-2, -1, -3), (-3, -2, -1))
-        mask_20 = mask_4_2[:, None, None, None, None, :] & mask_5_2
-        position_14 = torch.where(mask_20, floordiv_difference_6[:, None, :, None, None], 0)
-        mask_21 = mask_4_2[:, None, None, None, None, :] & mask_5_2
-        position_15 = torch.where(mask_21, floordiv_difference_5[:, None, :, None], 0)
-        position_16 = flat_index((P, Q), position_14, position_15)
-        rows_5 = grad_output.flatten(-2).transpose(-3, -2)
-        rows_6 = rows_5[:, None, None, None, :, None, None, None, :]
-        grad_output_picked = pick(rows_6, position_16.unsqueeze(-4))
-        grad_grad_input_picked_2 = pick(rows_4.unsqueeze(-2), position_13.unsqueeze(-4))
-        product_4 = grad_grad_input_picked_2 * grad_output_picked
-        safe_product_4 = torch.where(mask_5_2.unsqueeze(-4), product_4, 0)
-        safe_safe_product_4 = torch.where(mask_4_2[:, None, None, None, None, None, :], safe_product_4, 0)
-        grad_weight = safe_safe_product_4.sum((-4, -3, -2, -1)).to(dtype)
+        axes_3 = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))
+        grad_weight = convolution_weight(grad_output, grad_grad_input, *axes_3, channels=Cg, width=width)
+        grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
 
 
@@ -284,41 +206,30 @@ def conv2d_backward_tangent(
     mask_12 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
     mask_13 = mask_8 & mask_12[:, None, :, None]
     mask_2_2 = mask_13.unsqueeze(-3) & mask_11[:, None, None, :, None, None]
-    mask_16 = mask & mask_2_2
     floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-    chosen = torch.where(mask_16, floordiv_difference_2_2[:, None, None, :, None], 0)
-    mask_15 = mask & mask_2_2
-    safe_floordiv_difference_3 = torch.where(mask_15, floordiv_difference_3[:, None, None, :], 0)
-    mask_16 = mask & mask_2_2
+    mask_14 = mask & mask_2_2
     mod_value = c_1 % (Cg if Cg != 0 else 1)
-    chosen_2 = torch.where(mask_16, mod_value[:, None, None, None, None, None], 0)
-    position = flat_index((P, Q), chosen, safe_floordiv_difference_3)
-    rows = tangent_grad_output.flatten(-2)[:, None, None, None, :, None, None, :]
-    rows_2 = weight.movedim((-2, -1, -3), (-3, -2, -1))
-    rows_3 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
-    rows_4 = grad_output.flatten(-2)[:, None, None, None, :, None, None, :]
-    tangent_grad_output_picked = pick(rows, position)
-    product = tangent_grad_output_picked * pick(rows_2, chosen_2)
-    chosen_3 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
-    product_2 = pick(rows_3, chosen_2) * pick(rows_4, position)
+    chosen = torch.where(mask_14, mod_value[:, None, None, None, None, None], 0)
+    position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+    rows = weight.movedim((-2, -1, -3), (-3, -2, -1))
+    rows_2 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
+    tangent_grad_output_picked = take(
+        tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
+    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
+    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen)
+    chosen_2 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
+    grad_output_picked = take(
+        grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
+    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
+    product_2 = pick(rows_2, chosen) * grad_output_picked.unsqueeze(-6)
     safe_product_2 = torch.where(mask_2_2, product_2, 0)
-    tangent_grad_input = (chosen_3 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
+    tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)
-    c = torch.arange(Cg, device=tangent_grad_output.device)
-    total = o.unsqueeze(-1) // (size_o // groups) * Cg + c
-    input_view = window(input, -2, -padding, (P, stride), (R, dilation), fill=0)
-    input_view_2 = window(input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-    tangent_input_view = window(tangent_input, -2, -padding, (P, stride), (R, dilation), fill=0)
-    tangent_input_view_2 = window(tangent_input_view, -2, -padding, (Q, stride), (S, dilation), fill=0)
-    input_picked = take(input_view_2.transpose(-6, -5), total, fill=0).movedim(
-        (-2, -1, -5, -4, -3), (-5, -4, -3, -2, -1)
-    )
-    product_3 = input_picked * tangent_grad_output.transpose(-4, -3)[:, None, None, None, :, :, :]
-    tangent_input_picked = take(tangent_input_view_2.transpose(-6, -5), total, fill=0).movedim(
-        (-2, -1, -5, -4, -3), (-5, -4, -3, -2, -1)
-    )
-    product_4 = grad_output.transpose(-4, -3)[:, None, None, None, :, :, :] * tangent_input_picked
-    tangent_grad_weight = (product_3 + product_4).sum((-3, -2, -1))
+    axes = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))
+    width = size_o // groups
+    tangent_grad_weight_part = convolution_weight(tangent_grad_output, input, *axes, channels=Cg, width=width)
+    tangent_grad_weight_part_1 = convolution_weight(grad_output, tangent_input, *axes, channels=Cg, width=width)
+    tangent_grad_weight = tangent_grad_weight_part + tangent_grad_weight_part_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
     if needs_input_grad[2]:
         tangent_grad_bias = tangent_grad_output.sum((-4, -2, -1)).to(dtype)

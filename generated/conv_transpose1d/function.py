@@ -17,33 +17,20 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import add_at, upcast, upcast_all, window
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 
 
 def conv_transpose1d_forward(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int) -> Tensor:
     """The value."""
     dtype = input.dtype
     input, weight, bias = upcast_all(input, weight, bias)
-    if bias is not None:
-        sum_c = torch.einsum("ncl,cok->nolk", input, weight)
-    N = input.shape[0]
-    size_o = weight.shape[1]
     L = input.shape[2]
     K = weight.shape[2]
     P = (L - 1) * stride + K - (2 * padding)
-    if bias is None:
-        output_start = input.new_zeros(N, size_o, P)
-        sum_c = torch.einsum("ncl,cok->nolk", input, weight)
-    l_ = torch.arange(L, device=input.device)
-    k = torch.arange(K, device=input.device)
-    position_2 = l_.unsqueeze(-1) * stride + k - padding
+    axes = ((P, stride, 1, -padding),)
+    output = convolution_data(input, weight, *axes)
     if bias is not None:
-        output = bias.unsqueeze(-1).expand(N, size_o, P).movedim((-1, -3, -2), (-3, -2, -1))
-    else:
-        output = output_start.movedim((-1, -3, -2), (-3, -2, -1))
-    output = add_at(output, position_2, sum_c.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)), padded=True).movedim(
-        (-2, -1, -3), (-3, -2, -1)
-    )
+        output = bias.unsqueeze(-1) + output
     output = output.to(dtype)
     return output
 
@@ -53,16 +40,18 @@ def conv_transpose1d_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_weight = grad_bias = None
+    dtype = grad_output.dtype
+    grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = input.shape[2]
     K = weight.shape[2]
-    if needs_input_grad[0] or needs_input_grad[1]:
-        grad_output_view = window(grad_output, -1, -padding, (L, stride), (K, 1), fill=0)
     if needs_input_grad[0]:
-        grad_input = torch.einsum("nolk,cok->ncl", grad_output_view, weight)
+        axes = ((L, stride, 1, -padding),)
+        grad_input = convolution(grad_output, weight, *axes).to(dtype)
     if needs_input_grad[1]:
-        grad_weight = torch.einsum("nolk,ncl->cok", grad_output_view, input)
+        axes_2 = ((K, stride, 1, -padding),)
+        grad_weight = convolution_weight(input, grad_output, *axes_2).to(dtype)
     if needs_input_grad[2]:
-        grad_bias = grad_output.sum((-3, -1))
+        grad_bias = grad_output.sum((-3, -1)).to(dtype)
     return grad_input, grad_weight, grad_bias
 
 
@@ -80,24 +69,17 @@ def conv_transpose1d_tangent(
     tangent_input, tangent_weight = upcast_all(tangent_input, tangent_weight)
     tangent_bias = upcast(tangent_bias)
     input, weight = upcast_all(input, weight)
-    tangent_sum_c_sum = torch.einsum("cok,ncl->nolk", weight, tangent_input)
-    tangent_sum_c_sum_1 = torch.einsum("ncl,cok->nolk", input, tangent_weight)
-    tangent_sum_c = tangent_sum_c_sum + tangent_sum_c_sum_1
-    N = tangent_input.shape[0]
-    size_o = tangent_weight.shape[1]
     L = tangent_input.shape[2]
     K = tangent_weight.shape[2]
     P = (L - 1) * stride + K - (2 * padding)
-    l_ = torch.arange(L, device=tangent_input.device)
-    k = torch.arange(K, device=tangent_input.device)
-    position_2 = l_.unsqueeze(-1) * stride + k - padding
+    axes = ((P, stride, 1, -padding),)
+    tangent_output_sum_part = convolution_data(tangent_input, weight, *axes)
+    tangent_output_sum_part_1 = convolution_data(input, tangent_weight, *axes)
     if tangent_bias is not None:
-        tangent_output = tangent_bias.unsqueeze(-1).expand(N, size_o, P).movedim((-1, -3, -2), (-3, -2, -1))
+        total = tangent_output_sum_part + tangent_output_sum_part_1
+        tangent_output = tangent_bias.unsqueeze(-1) + total
     else:
-        tangent_output = tangent_input.new_zeros(N, size_o, P).movedim((-1, -3, -2), (-3, -2, -1))
-    tangent_output = add_at(
-        tangent_output, position_2, tangent_sum_c.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)), padded=True
-    ).movedim((-2, -1, -3), (-3, -2, -1))
+        tangent_output = tangent_output_sum_part + tangent_output_sum_part_1
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register, size_error
-from .._runtime.functions import pick, upcast, upcast_all, window
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
 
@@ -83,29 +82,23 @@ def conv_transpose1d_second(
     grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = grad_grad_input.shape[2]
     K = grad_grad_weight.shape[2]
-    if needs_input_grad[1] or needs_input_grad[2]:
-        grad_output_view = window(grad_output, -1, -padding, (L, stride), (K, 1), fill=0)
     P = (L - 1) * stride + K - (2 * padding)
-    p = torch.arange(P, device=grad_grad_input.device)
-    l_ = torch.arange(L, device=grad_grad_input.device)
     if needs_input_grad[0]:
-        grad_grad_sum_c_grad_weight = torch.einsum("cok,ncl->nolk", grad_grad_weight, input)
-        grad_grad_sum_c_grad_input = torch.einsum("ncl,cok->nolk", grad_grad_input, weight)
-        grad_grad_sum_c = grad_grad_sum_c_grad_weight + grad_grad_sum_c_grad_input
-        difference = padding + p.unsqueeze(-1) - l_ * stride
-        mask = (difference >= 0) & (difference < K)
-        safe_difference = torch.where(mask, difference, 0)
-        grad_grad_sum_c_picked = pick(grad_grad_sum_c.unsqueeze(-3), safe_difference)
+        axes = ((P, stride, 1, -padding),)
+        grad_grad_output_grad_weight = convolution_data(input, grad_grad_weight, *axes)
+        grad_grad_output_grad_input = convolution_data(grad_grad_input, weight, *axes)
         if grad_grad_bias is not None:
-            grad_grad_output_grad_sum_c = torch.where(mask, grad_grad_sum_c_picked, 0).sum(-1)
-            grad_grad_output = grad_grad_bias.unsqueeze(-1) + grad_grad_output_grad_sum_c
+            total = grad_grad_bias.unsqueeze(-1) + grad_grad_output_grad_weight
+            grad_grad_output = total + grad_grad_output_grad_input
         else:
-            grad_grad_output = torch.where(mask, grad_grad_sum_c_picked, 0).sum(-1)
+            grad_grad_output = grad_grad_output_grad_weight + grad_grad_output_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        grad_input = torch.einsum("nolk,cok->ncl", grad_output_view, grad_grad_weight).to(dtype)
+        axes_2 = ((L, stride, 1, -padding),)
+        grad_input = convolution(grad_output, grad_grad_weight, *axes_2).to(dtype)
     if needs_input_grad[2]:
-        grad_weight = torch.einsum("nolk,ncl->cok", grad_output_view, grad_grad_input).to(dtype)
+        axes_3 = ((K, stride, 1, -padding),)
+        grad_weight = convolution_weight(grad_grad_input, grad_output, *axes_3).to(dtype)
     return grad_grad_output, grad_input, grad_weight
 
 
@@ -127,16 +120,16 @@ def conv_transpose1d_backward_tangent(
     tangent_weight = upcast(tangent_weight)
     grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = tangent_input.shape[2]
-    K = tangent_weight.shape[2]
-    grad_output_view = window(grad_output, -1, -padding, (L, stride), (K, 1), fill=0)
-    tangent_grad_output_view = window(tangent_grad_output, -1, -padding, (L, stride), (K, 1), fill=0)
-    tangent_grad_input_sum = torch.einsum("nolk,cok->ncl", tangent_grad_output_view, weight)
-    tangent_grad_input_sum_1 = torch.einsum("nolk,cok->ncl", grad_output_view, tangent_weight)
-    tangent_grad_input = tangent_grad_input_sum + tangent_grad_input_sum_1
+    axes = ((L, stride, 1, -padding),)
+    tangent_grad_input_part = convolution(tangent_grad_output, weight, *axes)
+    tangent_grad_input_part_1 = convolution(grad_output, tangent_weight, *axes)
+    tangent_grad_input = tangent_grad_input_part + tangent_grad_input_part_1
     tangent_grad_input = tangent_grad_input.to(dtype)
-    tangent_grad_weight_sum = torch.einsum("nolk,ncl->cok", tangent_grad_output_view, input)
-    tangent_grad_weight_sum_1 = torch.einsum("nolk,ncl->cok", grad_output_view, tangent_input)
-    tangent_grad_weight = tangent_grad_weight_sum + tangent_grad_weight_sum_1
+    K = tangent_weight.shape[2]
+    axes_2 = ((K, stride, 1, -padding),)
+    tangent_grad_weight_part = convolution_weight(input, tangent_grad_output, *axes_2)
+    tangent_grad_weight_part_1 = convolution_weight(tangent_input, grad_output, *axes_2)
+    tangent_grad_weight = tangent_grad_weight_part + tangent_grad_weight_part_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
     if needs_input_grad[2]:
         tangent_grad_bias = tangent_grad_output.sum((-3, -1)).to(dtype)
@@ -168,7 +161,6 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv_transpose1d_backward_tangent,
-        contraction=True,
     )
 )
 

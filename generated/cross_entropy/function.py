@@ -121,13 +121,8 @@ def cross_entropy_backward(
     if needs_input_grad[0]:
         if weight is not None:
             mask = c == target.unsqueeze(-1)
-            position = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            if reduction != "none":
-                product = grad_hit * take(weight, position)
-            else:
-                product = grad_hit.unsqueeze(-1) * take(weight, position)
-            chosen = torch.where(keep.unsqueeze(-1), -product, 0)
-            grad_logp = grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen, 0)
+            chosen = torch.where(keep, -(grad_hit * take(weight, target, fill=0)), 0)
+            grad_logp = grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen.unsqueeze(-1), 0)
         else:
             chosen = torch.where(keep, -grad_hit, 0)
             safe_chosen = torch.where(c == target.unsqueeze(-1), chosen.unsqueeze(-1), 0)
@@ -145,8 +140,8 @@ def cross_entropy_backward(
         if reduction == "mean":
             update_2 = torch.where(keep, grad_sum_n_all_2, 0)
             grad_weight_share = grad_output.new_zeros(C)
-            position_2 = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share = add_at(grad_weight_share, position_2, update_2)
+            position = torch.broadcast_to(safe_target, (*batch, N))
+            grad_weight_share = add_at(grad_weight_share, position, update_2)
         grad_weight = grad_weight_sum_c + grad_weight_hit
         if reduction == "mean":
             grad_weight = grad_weight + grad_weight_share

@@ -170,15 +170,15 @@ def cross_entropy_second(
             grad_hit = grad_output * (1 - label_smoothing)
     c = torch.arange(C, device=grad_grad_input.device)
     mask = c == target.unsqueeze(-1)
+    if weight is not None:
+        weight_picked_2 = take(weight, target, fill=0)
     exp_logp = torch.exp(logp)
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     if needs_input_grad[0] or needs_input_grad[3]:
         grad_sum_grad_logp_sum = (grad_grad_input * exp_logp).sum(-1)
         grad_grad_logp = grad_grad_input - grad_sum_grad_logp_sum.unsqueeze(-1)
         if weight is not None:
-            position_2 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            weight_picked_2 = take(weight, position_2)
-            neg_value = -(grad_grad_logp * weight_picked_2)
+            neg_value = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
             safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
             grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
             grad_grad_sum_c_part = grad_grad_weight @ logp.mT
@@ -191,8 +191,8 @@ def cross_entropy_second(
         grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
         total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
         grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-        product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
-        grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_part
+        product = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+        grad_grad_sum_n_all = product + grad_grad_sum_n_all_part
     if weight is not None and reduction == "mean":
         safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
         grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
@@ -220,13 +220,13 @@ def cross_entropy_second(
         else:
             safe_safe_target_2 = torch.where(keep, safe_target, 0)
             if reduction == "sum":
-                product_2 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
-                chosen_3 = torch.where(keep, -product_2, 0)
+                product = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+                chosen_3 = torch.where(keep, -product, 0)
                 grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
                 total_2 = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
                 grad_grad_output_grad_sum_c = torch.where(keep, -(total_2 * label_smoothing / C), 0).sum()
-                product_3 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-                grad_grad_output = product_3 + grad_grad_output_grad_sum_c
+                product_2 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+                grad_grad_output = product_2 + grad_grad_output_grad_sum_c
         if reduction != "none":
             if weight is None:
                 product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
@@ -236,10 +236,10 @@ def cross_entropy_second(
                     grad_grad_output = product_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            product_3 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
-            total_2 = torch.where(keep, -product_3, 0) + grad_grad_hit_grad_logp
-            product_4 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
-            grad_grad_output = total_2 * (1 - label_smoothing) + torch.where(keep, -(product_4 / C), 0)
+            product_2 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+            total_2 = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
+            product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
+            grad_grad_output = total_2 * (1 - label_smoothing) + torch.where(keep, -(product_3 / C), 0)
         if reduction == "none":
             if weight is None:
                 chosen_3 = torch.where(keep, -(grad_grad_sum_c * label_smoothing / C), 0)
@@ -247,42 +247,33 @@ def cross_entropy_second(
             grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, N))
             grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
-        if weight is not None and reduction != "sum":
-            position = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            if reduction == "mean":
-                product = grad_hit * take(weight, position)
-        elif weight is not None:
-            position_4 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            product = grad_hit * take(weight, position_4)
         if weight is not None:
-            if reduction == "none":
-                product = grad_hit.unsqueeze(-1) * take(weight, position)
-            chosen = torch.where(keep.unsqueeze(-1), -product, 0)
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen, 0)).sum(-1)
+            chosen = torch.where(keep, -(grad_hit * weight_picked_2), 0)
         else:
             chosen = torch.where(keep, -grad_hit, 0)
-            safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
+        safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
+        if weight is not None:
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen).sum(-1)
+        else:
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
         if weight is not None:
-            position_3 = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
-            if reduction == "mean":
-                position_4 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            grad_grad_weight_picked_2 = take(grad_grad_weight, position_3)
+            position = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
+            grad_grad_weight_picked_2 = take(grad_grad_weight, position)
             if reduction == "mean":
                 neg_value_3 = -(grad_grad_weight_picked_2 * grad_hit)
                 chosen_2 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_3, 0), 0)
-                weight_picked_3 = take(weight, position_4)
-                neg_value_4 = -(grad_hit_1 * weight_picked_3)
-                chosen_3 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_4, 0), 0)
-                product_3 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
-                total_2 = chosen_2 + product_3 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
+                neg_value_4 = -(grad_hit_1 * weight_picked_2)
+                safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
+                chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
+                product_2 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
+                total_2 = chosen_2 + product_2 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
                 grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
             elif reduction == "sum":
                 chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked_2 * grad_hit), 0)
             if reduction != "mean":
                 if reduction == "none":
-                    product_2 = grad_grad_weight_picked_2 * grad_hit.unsqueeze(-1)
-                    chosen_2 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+                    product = grad_grad_weight_picked_2 * grad_hit.unsqueeze(-1)
+                    chosen_2 = torch.where(keep.unsqueeze(-1), -product, 0)
                 total = torch.where(mask, chosen_2, 0) + grad_grad_weight * grad_sum_c.unsqueeze(-1)
                 grad_logp_1 = total - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
         elif reduction != "mean":
@@ -300,22 +291,22 @@ def cross_entropy_second(
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
         grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
         mask_4 = mask & keep.unsqueeze(-1)
-        position_5 = torch.where(mask_4, target.unsqueeze(-1), 0)
+        position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
         if reduction != "none":
             chosen_4 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
             update = torch.where(mask_4, torch.where(mask, chosen_4, 0), 0)
         else:
             chosen_3 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
             update = torch.where(mask_4, torch.where(mask, chosen_3, 0), 0)
-        grad_weight_grad_logp_1 = add_at(grad_grad_input.new_zeros(C), position_5, update)
+        grad_weight_grad_logp_1 = add_at(grad_grad_input.new_zeros(C), position_2, update)
         if reduction == "mean":
             grad_weight_sum_c_1 = as_rows(grad_sum_c_1.unsqueeze(-1) * logp, 2).sum((0, -2))
             update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
             grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
             grad_weight_share_1 = grad_grad_input.new_zeros(C)
-            position_6 = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share_1 = add_at(grad_weight_share_1, position_6, update_3)
+            position_3 = torch.broadcast_to(safe_target, (*batch, N))
+            grad_weight_share_1 = add_at(grad_weight_share_1, position_3, update_3)
             total_3 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
             grad_weight = total_3 + grad_weight_hit_1 + grad_weight_share_1
         else:
@@ -408,48 +399,25 @@ def cross_entropy_backward_tangent(
     mask = c == target.unsqueeze(-1)
     if weight is not None:
         mask_2 = mask & keep.unsqueeze(-1)
-        if reduction != "none":
-            position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-        position_2 = torch.where(mask_2 & mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-        tangent_weight_picked_2 = take(tangent_weight, position_2)
-        if reduction != "none":
-            chosen_4 = torch.where(keep.unsqueeze(-1), -(tangent_weight_picked_2 * grad_hit), 0)
-            if reduction == "mean":
-                chosen_3 = torch.where(mask_2, torch.where(mask, chosen_4, 0), 0)
-            else:
-                chosen = torch.where(mask_2, torch.where(mask, chosen_4, 0), 0)
-            chosen_5 = torch.where(keep.unsqueeze(-1), -(tangent_grad_hit * take(weight, position_3)), 0)
-            safe_chosen_5 = torch.where(mask, chosen_5, 0)
-        else:
-            product = tangent_weight_picked_2 * grad_hit.unsqueeze(-1)
-            chosen_2 = torch.where(keep.unsqueeze(-1), -product, 0)
-            chosen = torch.where(mask_2, torch.where(mask, chosen_2, 0), 0)
-            position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-            weight_picked = take(weight, position_3)
-            product_2 = tangent_grad_hit.unsqueeze(-1) * weight_picked
-            chosen_3 = torch.where(keep.unsqueeze(-1), -product_2, 0)
-            safe_chosen_3 = torch.where(mask, chosen_3, 0)
-        product_3 = weight * tangent_grad_sum_c.unsqueeze(-1)
-        product_4 = grad_sum_c.unsqueeze(-1) * tangent_weight
+        weight_picked_2 = take(weight, target, fill=0)
+        neg_value = -(take(tangent_weight, target, fill=0) * grad_hit)
+        safe_neg_value = torch.where(keep, neg_value, 0)
+        chosen_3 = torch.where(mask_2, torch.where(mask, safe_neg_value.unsqueeze(-1), 0), 0)
+        neg_value_2 = -(tangent_grad_hit * weight_picked_2)
+        safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
+        chosen_4 = torch.where(mask, safe_neg_value_2.unsqueeze(-1), 0)
+        product = weight * tangent_grad_sum_c.unsqueeze(-1)
         if reduction == "mean":
-            tangent_grad_logp = product_3 + product_4 + safe_chosen_5 + chosen_3
-        elif reduction == "sum":
-            tangent_grad_logp = product_3 + product_4 + safe_chosen_5 + chosen
+            product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
+            tangent_grad_logp = product + product_2 + chosen_4 + chosen_3
+            chosen_5 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
+            safe_chosen_5 = torch.where(mask, chosen_5.unsqueeze(-1), 0)
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_5).sum(-1)
         else:
-            tangent_grad_logp = product_3 + product_4 + safe_chosen_3 + chosen
-        position_3 = torch.where(mask & keep.unsqueeze(-1), target.unsqueeze(-1), 0)
-        if reduction != "none":
-            product_3 = grad_hit * take(weight, position_3)
-            if reduction == "mean":
-                chosen_6 = torch.where(keep.unsqueeze(-1), -product_3, 0)
-                sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_6, 0)).sum(-1)
-            else:
-                chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
-        if reduction != "mean":
-            if reduction == "none":
-                product_5 = grad_hit.unsqueeze(-1) * take(weight, position_3)
-                chosen_4 = torch.where(keep.unsqueeze(-1), -product_5, 0)
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + torch.where(mask, chosen_4, 0)).sum(-1)
+            tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
+            chosen_3 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
+            safe_chosen_3 = torch.where(mask, chosen_3.unsqueeze(-1), 0)
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_3).sum(-1)
     else:
         chosen = torch.where(keep, -tangent_grad_hit, 0)
         safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
@@ -460,32 +428,31 @@ def cross_entropy_backward_tangent(
     tangent_sum_grad_logp = tangent_grad_logp.sum(-1)
     if weight is None:
         tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
-    product_6 = exp_logp * sum_grad_logp.unsqueeze(-1) * tangent_logp
-    difference_2 = tangent_grad_logp - product_6
+    product_3 = exp_logp * sum_grad_logp.unsqueeze(-1) * tangent_logp
+    difference_2 = tangent_grad_logp - product_3
     tangent_grad_input = difference_2 - exp_logp * tangent_sum_grad_logp.unsqueeze(-1)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
-    if weight is not None and reduction != "none":
-        product_5 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
-        product_6 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
-        tangent_grad_weight_sum_c = as_rows(product_5 + product_6, 2).sum((0, -1))
-        if reduction == "mean":
-            chosen_7 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
-            update = chosen_7 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
+    if weight is not None and reduction == "mean":
+        product_4 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
     if weight is not None:
         if reduction != "mean":
-            if reduction == "none":
-                product_7 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
-                product_8 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
-                tangent_grad_weight_sum_c = as_rows(product_7 + product_8, 2).sum((0, -1))
+            product_3 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
+        product_5 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
+        if reduction == "mean":
+            tangent_grad_weight_sum_c = as_rows(product_4 + product_5, 2).sum((0, -1))
+            chosen_6 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
+            update = chosen_6 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
+        else:
+            tangent_grad_weight_sum_c = as_rows(product_3 + product_5, 2).sum((0, -1))
             safe_target = torch.where(keep, target, 0)
-            chosen_5 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target)), 0)
-            update = chosen_5 + torch.where(keep, -(pick(tangent_logp, safe_target) * grad_hit), 0)
+            chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target)), 0)
+            update = chosen_4 + torch.where(keep, -(pick(tangent_logp, safe_target) * grad_hit), 0)
         tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target, update)
         if reduction == "mean":
             update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
             tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
-            position_4 = torch.broadcast_to(safe_target, (*batch, N))
-            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position_4, update_2)
+            position = torch.broadcast_to(safe_target, (*batch, N))
+            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit
         if reduction == "mean":
             tangent_grad_weight = tangent_grad_weight + tangent_grad_weight_share
@@ -524,6 +491,7 @@ OP = register(
         second_mask=("grad_output", "input", "target", "weight"),
         backward_tangent=cross_entropy_backward_tangent,
         contraction=True,
+        unordered=("backward",),
     )
 )
 
@@ -580,12 +548,13 @@ def cross_entropy(
             reduction=reduction,
             label_smoothing=label_smoothing,
         )
-    return OP(
+    results = OP(
         *operands("cross_entropy", ("input", "target", "weight"), "fif", given),
         ignore_index,
         reduction,
         label_smoothing,
-    )[0]
+    )
+    return results[0]
 
 
 add_function("cross_entropy", cross_entropy)

@@ -1,13 +1,10 @@
 // The binding of generated operators to torch, on its stable ABI: checks arguments, finds sizes, allocates results,
-// runs the steps of a kernel plan and gives matrix products to torch. Generated files hold one function per plan.
+// runs the steps of a kernel plan and gives matrix products and convolutions to torch. Generated files hold one
+// function per plan.
 //
 // Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
 // as a torch without CUDA cannot load the second.
 #pragma once
-
-#include <torch/csrc/stable/library.h>
-#include <torch/csrc/stable/ops.h>
-#include <torch/csrc/stable/tensor.h>
 
 #include <cstring>
 #include <optional>
@@ -18,24 +15,10 @@
 #if defined(USE_CUDA)
 #include "opgen_cuda_host.h"
 #endif
-#include "opgen_describe.h"
+#include "opgen_dispatch.h"
 #include "opgen_step.h"
 
 namespace opgen {
-
-template <size_t Count>
-inline Tensor dispatch(const char* op, const char* overload, std::array<StableIValue, Count> stack) {
-  TORCH_ERROR_CODE_CHECK(torch_call_dispatcher(op, overload, stack.data(), TORCH_ABI_VERSION));
-  return torch::stable::detail::to<Tensor>(stack[0]);
-}
-template <typename T>
-inline StableIValue boxed(const T& value) {
-  return torch::stable::detail::from(value);
-}
-
-inline Tensor expand(const Tensor& tensor, const Sizes& sizes) {
-  return dispatch<3>("aten::expand", "", {boxed(tensor), boxed(sizes), boxed(false)});
-}
 
 #if defined(USE_CUDA)
 using Step = OpgenCudaStep;
@@ -167,8 +150,8 @@ class __attribute__((visibility("hidden"))) Call {
     const int a = number_of(a_name), b = number_of(b_name);
     const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
     const std::vector<Tensor> operands{left, right};
-    return contiguous(dispatch<3>("aten::einsum", "",
-                                  {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
+    return packed(dispatch<3>("aten::einsum", "",
+                              {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
   }
   // Rows of a times rows of b, plus a bias over the last dim.
   Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
@@ -177,6 +160,12 @@ class __attribute__((visibility("hidden"))) Call {
     const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
     return dispatch<3>("aten::linear", "",
                        {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
+  }
+
+  // A buffer in the dtype of an element, with the whole batch.
+  Tensor whole(const char* name, Element element) const {
+    const int number = number_of(name);
+    return operand(number, element, number, number);
   }
 
   // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
@@ -228,9 +217,6 @@ class __attribute__((visibility("hidden"))) Call {
   }
   static Tensor converted(const Tensor& tensor, ScalarType type) {
     return tensor.scalar_type() == type ? tensor : torch::stable::to(tensor, type);
-  }
-  static Tensor contiguous(const Tensor& tensor) {
-    return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
   }
   std::optional<torch::stable::Device> device() const { return first().device(); }
   const Tensor& first() const {

@@ -232,13 +232,18 @@ OPGEN_DEVICE T tan(T x) {
   return (quadrant & 1) != 0 ? -c / s : s / c;
 }
 
+// The angle pi x within half a turn. Infinity counts as even, like every number that is as large.
+template <typename T>
+OPGEN_DEVICE T angle_of_pi(T x) {
+  return isfinite(x) || isnan(x) ? T(pi) * (x - T(2) * round(x * T(0.5))) : T(0);
+}
 template <typename T>
 OPGEN_DEVICE T sinpi(T x) {
-  return sin(T(pi) * (x - T(2) * round(x * T(0.5))));
+  return sin(angle_of_pi(x));
 }
 template <typename T>
 OPGEN_DEVICE T cospi(T x) {
-  return cos(T(pi) * (x - T(2) * round(x * T(0.5))));
+  return cos(angle_of_pi(x));
 }
 template <typename T>
 OPGEN_DEVICE T sinc(T x) {

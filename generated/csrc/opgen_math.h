@@ -84,14 +84,19 @@ OPGEN_LIBRARY(sin, sinf, sin)
 OPGEN_LIBRARY(cos, cosf, cos)
 OPGEN_LIBRARY(tan, tanf, tan)
 
-// Of pi x, which is reduced first: a whole number of turns of pi has no digits to spare.
+// The angle pi x within half a turn: a whole number of turns of pi has no digits to spare. Infinity counts as even,
+// like every number that is as large.
+template <typename T>
+OPGEN_DEVICE T angle_of_pi(T x) {
+  return isfinite(x) || isnan(x) ? T(pi) * (x - T(2) * round(x * T(0.5))) : T(0);
+}
 template <typename T>
 OPGEN_DEVICE T sinpi(T x) {
-  return sin(T(pi) * (x - T(2) * round(x * T(0.5))));
+  return sin(angle_of_pi(x));
 }
 template <typename T>
 OPGEN_DEVICE T cospi(T x) {
-  return cos(T(pi) * (x - T(2) * round(x * T(0.5))));
+  return cos(angle_of_pi(x));
 }
 template <typename T>
 OPGEN_DEVICE T sinc(T x) {
@@ -170,9 +175,12 @@ template <typename T>
 OPGEN_DEVICE T heaviside(T x, T at_zero) {
   return x == T(0) ? at_zero : x > T(0) ? T(1) : isnan(x) ? x : T(0);
 }
-template <typename T>
-OPGEN_DEVICE T lerp(T x, T y, T weight) {  // from the nearer end
-  return abs(weight) < T(0.5) ? x + weight * (y - x) : y - (y - x) * (T(1) - weight);
+OPGEN_DEVICE double lerp(double x, double y, double weight) {  // from the nearer end
+  return abs(weight) < 0.5 ? x + weight * (y - x) : y - (y - x) * (1.0 - weight);
+}
+// In double the product is exact, and loses nothing where it cancels.
+OPGEN_DEVICE float lerp(float x, float y, float weight) {
+  return static_cast<float>(lerp(static_cast<double>(x), static_cast<double>(y), static_cast<double>(weight)));
 }
 // Not of int and bool, which become 64-bit integers.
 template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>

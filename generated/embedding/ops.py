@@ -85,6 +85,7 @@ OP = register(
         second_returns=("grad_output", "weight"),
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=embedding_backward_tangent,
+        unordered=("backward",),
     )
 )
 

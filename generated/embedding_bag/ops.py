@@ -164,6 +164,7 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "per_sample_weights"),
         backward_tangent=embedding_bag_backward_tangent,
         contraction=True,
+        unordered=("backward",),
     )
 )
 

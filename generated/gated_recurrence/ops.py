@@ -176,32 +176,11 @@ def gated_recurrence_second(
         whole_grad_grad_state = torch.stack(steps_3, -2) if steps_3 else grad_grad_gate.new_zeros(*batch, T, D)
     if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
         mask_2 = t_3 + 1 < T
-        if initial is not None:
-            chosen_3 = torch.where(mask_2, t_3 + 1, 0)
-            grad_grad_gate_picked = columns(grad_grad_gate.mT, chosen_3).mT
-            grad_state_1_picked = columns(grad_state_1.mT, chosen_3).mT
-            product_5 = grad_grad_gate_picked * grad_state_1_picked
-            grad_state_3 = torch.where(mask_2.unsqueeze(-1), product_5, 0)
-        else:
-            chosen = torch.where(mask_2, t_3 + 1, 0)
-            grad_grad_gate_picked = columns(grad_grad_gate.mT, chosen).mT
-            grad_state_1_picked = columns(grad_state_1.mT, chosen).mT
-            product_4 = grad_grad_gate_picked * grad_state_1_picked
-            grad_state_3 = torch.where(mask_2.unsqueeze(-1), product_4, 0)
+        grad_grad_gate_view = window(grad_grad_gate, -2, 1, (T, 1), fill=0)
+        grad_state_1_view = window(grad_state_1, -2, 1, (T, 1), fill=0)
+        grad_state_3 = torch.where(mask_2.unsqueeze(-1), grad_grad_gate_view * grad_state_1_view, 0)
         grad_state_3_each = grad_state_3.unbind(-2)
         if initial is not None:
-            steps_4 = []
-            grad_state_2_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_5 in reversed(range(T)):
-                grad_state_3_t_5 = grad_state_3_each[t_5]
-                gate_view_2 = window(gate, -2, t_5 + 1 if t_5 + 1 < T else 0)
-                product_6 = grad_state_2_before * gate_view_2
-                safe_product_6 = product_6 if t_5 + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-                grad_state_2_t_5 = grad_state_3_t_5 + safe_product_6
-                steps_4.append(grad_state_2_t_5)
-                grad_state_2_before = grad_state_2_t_5
-            steps_4.reverse()
-        else:
             steps_4 = []
             grad_state_2_before = grad_grad_gate.new_zeros(*batch, D)
             for t_5 in reversed(range(T)):
@@ -213,38 +192,51 @@ def gated_recurrence_second(
                 steps_4.append(grad_state_2_t_5)
                 grad_state_2_before = grad_state_2_t_5
             steps_4.reverse()
+        else:
+            steps_4 = []
+            grad_state_2_before = grad_grad_gate.new_zeros(*batch, D)
+            for t_5 in reversed(range(T)):
+                grad_state_3_t_5 = grad_state_3_each[t_5]
+                gate_view_2 = window(gate, -2, t_5 + 1 if t_5 + 1 < T else 0)
+                product_4 = grad_state_2_before * gate_view_2
+                safe_product_4 = product_4 if t_5 + 1 < T else grad_grad_gate.new_zeros(*batch, D)
+                grad_state_2_t_5 = grad_state_3_t_5 + safe_product_4
+                steps_4.append(grad_state_2_t_5)
+                grad_state_2_before = grad_state_2_t_5
+            steps_4.reverse()
         whole_grad_input = torch.stack(steps_4, -2) if steps_4 else grad_grad_gate.new_zeros(*batch, T, D)
     if needs_input_grad[0]:
         grad_grad_state = whole_grad_grad_state.to(dtype)
     if needs_input_grad[1]:
         mask_3 = t_3 - 1 >= 0
+        if initial is None:
+            mask_4 = t_3 == 0
+        whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
             state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
-            chosen_5 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
-            product_9 = whole_grad_input * chosen_5
-        else:
-            mask_4 = t_3 == 0
-        chosen_7 = torch.where(mask_3, t_3 - 1, 0)
-        grad_grad_state_1_picked = columns(whole_grad_grad_state.mT, chosen_7).mT
-        chosen_6 = torch.where(mask_3.unsqueeze(-1), grad_grad_state_1_picked * grad_state_1, 0)
-        if initial is not None:
-            product_10 = grad_grad_initial * grad_state_1.select(-2, 0)
-            chosen_8 = product_10 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
-            safe_chosen_8 = torch.where(mask.unsqueeze(-1), chosen_8.unsqueeze(-2), 0)
-            grad_gate = safe_chosen_8 + chosen_6 + product_9
+            chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
+            product_8 = whole_grad_input * chosen_4
+            product_9 = grad_grad_initial * grad_state_1.select(-2, 0)
+            safe_product_9 = product_9 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+            chosen_5 = torch.where(mask.unsqueeze(-1), safe_product_9.unsqueeze(-2), 0)
         else:
             state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0)).mT
-            grad_gate = chosen_6 + torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
+            chosen = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
+        product_10 = whole_grad_grad_state_view * grad_state_1
+        if initial is not None:
+            grad_gate = chosen_5 + torch.where(mask_3.unsqueeze(-1), product_10, 0) + product_8
+        else:
+            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
         grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[3]:
-        grad_grad_gate_view = window(grad_grad_gate, -2, 0, fill=0)
+        grad_grad_gate_view_2 = window(grad_grad_gate, -2, 0, fill=0)
         whole_grad_input_view = window(whole_grad_input, -2, 0, fill=0)
-        product_7 = grad_grad_gate_view * window(grad_state_1, -2, 0, fill=0)
-        chosen_4 = product_7 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
-        product_8 = whole_grad_input_view * window(gate, -2, 0, fill=0)
-        grad_initial = chosen_4 + (product_8 if T > 0 else grad_grad_gate.new_zeros(*batch, D))
+        product_6 = grad_grad_gate_view_2 * window(grad_state_1, -2, 0, fill=0)
+        chosen_3 = product_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+        product_7 = whole_grad_input_view * window(gate, -2, 0, fill=0)
+        grad_initial = chosen_3 + (product_7 if T > 0 else grad_grad_gate.new_zeros(*batch, D))
         grad_initial = grad_initial.sum_to_size(initial.shape).to(dtype)
     return grad_grad_state, grad_gate, grad_input, grad_initial
 

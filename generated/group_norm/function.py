@@ -74,19 +74,20 @@ def group_norm_backward(
         else:
             grad_rstd_rows = as_rows(grad_output * (input - take(mu.mT, c // S).mT), 2).sum(0)
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
-        grad_variance = -0.5 * grad_rstd * rstd**3
+        grad_variance_ = -0.5 * grad_rstd * rstd**3
         product = grad_output * take(rstd.mT, c // S).mT
         if weight is not None:
             product = product * weight
         grad_mu_rows = as_rows(-product, 2).sum(0)
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
         mask = (c // S >= 0) & (c // S < G)
-        chosen = torch.where(mask, c // (S if S != 0 else 1), 0)
-        chosen_2 = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-        difference = columns(input, chosen_2) - take(mu.mT, chosen).mT
-        product_2 = 2 * take(grad_variance.mT, chosen).mT * difference
-        chosen_3 = torch.where(mask, take(grad_mu.mT, chosen).mT / (S * math.prod(batch)), 0)
-        grad_input = product + torch.where(mask, product_2 / (S * math.prod(batch)), 0) + chosen_3
+        position = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
+        input_picked = columns(input, position)
+        difference = input_picked - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        product_2 = 2 * take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT * difference
+        grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        chosen = torch.where(mask, grad_mu_picked / (S * math.prod(batch)), 0)
+        grad_input = product + torch.where(mask, product_2 / (S * math.prod(batch)), 0) + chosen
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)
@@ -123,10 +124,10 @@ def group_norm_tangent(
     tangent_mu = as_rows(tangent_input_view, 3).mean((0, -1))
     variance_ = variance(as_rows(input_picked, 3), (0, -1))
     difference = input_picked - mu.unsqueeze(-1)
-    tangent_variance_sum = as_rows(tangent_input_view * difference, 3).sum((0, -1))
+    tangent_variance__sum = as_rows(tangent_input_view * difference, 3).sum((0, -1))
     rstd = torch.rsqrt(variance_ + eps)
     batch = tangent_input.shape[:-2]
-    tangent_rstd = -(rstd**3 * tangent_variance_sum / (S * math.prod(batch)))
+    tangent_rstd = -(rstd**3 * tangent_variance__sum / (S * math.prod(batch)))
     c = torch.arange(C, device=tangent_input.device)
     rstd_picked = take(rstd.mT, c // S).mT
     if weight is not None:

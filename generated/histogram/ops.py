@@ -91,6 +91,7 @@ OP = register(
         second=histogram_second,
         second_returns=("grad_output",),
         backward_tangent=histogram_backward_tangent,
+        unordered=("forward",),
     )
 )
 

@@ -69,22 +69,27 @@ def js_divergence_backward(
         chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value))
         exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
         grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_2)) + chosen
+    mask_5 = (log_p == -math.inf) & (log_q == -math.inf)
     if needs_input_grad[0]:
         if reduction != "none":
             exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-            product = grad_q_term * (exp_value_2 * (log_p - m) + exp_value_2)
         else:
             exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+        if reduction != "none":
+            product = grad_q_term * (exp_value_2 * (log_p - m) + exp_value_2)
+        else:
             product = grad_q_term.unsqueeze(-1) * (exp_value_3 * (log_p - m) + exp_value_3)
-        grad_log_p = torch.where(mask_2, 0, product) + grad_m * torch.sigmoid(log_p - log_q)
+        product_2 = grad_m * torch.sigmoid(log_p - log_q)
+        grad_log_p = torch.where(mask_2, 0, product) + torch.where(mask_5, 0, product_2)
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[1]:
         exp_value_2_2 = torch.exp(torch.where(~mask, log_q, 0))
         if reduction != "none":
-            product_2 = grad_q_term * (exp_value_2_2 * (log_q - m) + exp_value_2_2)
+            product_3 = grad_q_term * (exp_value_2_2 * (log_q - m) + exp_value_2_2)
         else:
-            product_2 = grad_q_term.unsqueeze(-1) * (exp_value_2_2 * (log_q - m) + exp_value_2_2)
-        grad_log_q = torch.where(mask, 0, product_2) + grad_m * torch.sigmoid(log_q - log_p)
+            product_3 = grad_q_term.unsqueeze(-1) * (exp_value_2_2 * (log_q - m) + exp_value_2_2)
+        product_4 = grad_m * torch.sigmoid(log_q - log_p)
+        grad_log_q = torch.where(mask, 0, product_3) + torch.where(mask_5, 0, product_4)
         grad_log_q = grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return grad_log_p, grad_log_q
 
@@ -97,18 +102,19 @@ def js_divergence_tangent(
     tangent_log_p, tangent_log_q = upcast_all(tangent_log_p, tangent_log_q)
     log_p, log_q = upcast_all(log_p, log_q)
     m = torch.logaddexp(log_p, log_q) - math.log(2)
-    product = torch.sigmoid(log_p - log_q) * tangent_log_p
-    tangent_m = product + torch.sigmoid(log_q - log_p) * tangent_log_q
+    mask_3 = (log_p == -math.inf) & (log_q == -math.inf)
+    chosen = torch.where(mask_3, 0, tangent_log_p * torch.sigmoid(log_p - log_q))
+    tangent_m = chosen + torch.where(mask_3, 0, tangent_log_q * torch.sigmoid(log_q - log_p))
     mask = torch.exp(log_p) == 0
     exp_value = torch.exp(torch.where(~mask, log_p, 0))
-    product_2 = tangent_log_p * (exp_value * (log_p - m) + exp_value)
-    chosen = torch.where(mask, 0, -(tangent_m * exp_value))
-    tangent_p_term = torch.where(mask, 0, product_2) + chosen
+    product = tangent_log_p * (exp_value * (log_p - m) + exp_value)
+    chosen_2 = torch.where(mask, 0, -(tangent_m * exp_value))
+    tangent_p_term = torch.where(mask, 0, product) + chosen_2
     mask_2 = torch.exp(log_q) == 0
     exp_value_2 = torch.exp(torch.where(~mask_2, log_q, 0))
-    product_3 = tangent_log_q * (exp_value_2 * (log_q - m) + exp_value_2)
-    chosen_2 = torch.where(mask_2, 0, -(tangent_m * exp_value_2))
-    tangent_q_term = torch.where(mask_2, 0, product_3) + chosen_2
+    product_2 = tangent_log_q * (exp_value_2 * (log_q - m) + exp_value_2)
+    chosen_3 = torch.where(mask_2, 0, -(tangent_m * exp_value_2))
+    tangent_q_term = torch.where(mask_2, 0, product_2) + chosen_3
     tangent_sum_k = (tangent_p_term + tangent_q_term).sum(-1)
     if reduction == "mean":
         tangent_output = (0.5 * tangent_sum_k).mean()

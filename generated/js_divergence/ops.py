@@ -83,9 +83,11 @@ def js_divergence_second(
             chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value))
             exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
             grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_2)) + chosen
+    mask_9 = (log_p == -math.inf) & (log_q == -math.inf)
     sigmoid_value = torch.sigmoid(log_q - log_p)
     sigmoid_value_2 = torch.sigmoid(log_p - log_q)
-    grad_grad_m = grad_grad_log_q * sigmoid_value + grad_grad_log_p * sigmoid_value_2
+    chosen_2 = torch.where(mask_9, 0, grad_grad_log_p * sigmoid_value_2)
+    grad_grad_m = torch.where(mask_9, 0, grad_grad_log_q * sigmoid_value) + chosen_2
     if needs_input_grad[0] or needs_input_grad[2]:
         difference = log_q - m
     if needs_input_grad[0] or needs_input_grad[1]:
@@ -93,16 +95,16 @@ def js_divergence_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction != "none":
             exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_4 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_3 * grad_q_term))
+            chosen_5 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_3 * grad_q_term))
             product_3 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
-            grad_m_1 = chosen_4 + torch.where(mask_2, 0, -product_3)
+            grad_m_1 = chosen_5 + torch.where(mask_2, 0, -product_3)
         else:
             exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
             product_3 = grad_grad_log_q * exp_value_4 * grad_q_term.unsqueeze(-1)
-            chosen_4 = torch.where(mask, 0, -product_3)
+            chosen_5 = torch.where(mask, 0, -product_3)
             exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
             product_4 = grad_grad_log_p * exp_value_5 * grad_q_term.unsqueeze(-1)
-            grad_m_1 = chosen_4 + torch.where(mask_2, 0, -product_4)
+            grad_m_1 = chosen_5 + torch.where(mask_2, 0, -product_4)
     if reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[0]:
@@ -111,18 +113,18 @@ def js_divergence_second(
         else:
             exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
         exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        chosen_2 = torch.where(mask_2, 0, -exp_value_2_2)
+        chosen_3 = torch.where(mask_2, 0, -exp_value_2_2)
         if reduction != "none":
-            product = grad_grad_m * (torch.where(mask, 0, -exp_value_2) + chosen_2)
+            product = grad_grad_m * (torch.where(mask, 0, -exp_value_2) + chosen_3)
         else:
-            product = grad_grad_m * (torch.where(mask, 0, -exp_value_3) + chosen_2)
+            product = grad_grad_m * (torch.where(mask, 0, -exp_value_3) + chosen_3)
         total = exp_value_2_2 * difference_2 + exp_value_2_2
-        chosen_3 = torch.where(mask_2, 0, grad_grad_log_p * total)
+        chosen_4 = torch.where(mask_2, 0, grad_grad_log_p * total)
         if reduction != "none":
             product_2 = grad_grad_log_q * (exp_value_2 * difference + exp_value_2)
         else:
             product_2 = grad_grad_log_q * (exp_value_3 * difference + exp_value_3)
-        grad_grad_q_term = torch.where(mask, 0, product_2) + chosen_3 + product
+        grad_grad_q_term = torch.where(mask, 0, product_2) + chosen_4 + product
         if reduction != "none":
             grad_grad_output_sum = grad_grad_q_term.sum()
             if reduction == "mean":
@@ -138,35 +140,49 @@ def js_divergence_second(
         exp_value_3_2 = torch.exp(torch.where(~mask_2, log_p, 0))
         total_2 = exp_value_3_2 * difference_2 + 2 * exp_value_3_2
         if reduction != "none":
-            chosen_5 = torch.where(mask_2, 0, total_2 * grad_q_term)
-            product_4 = grad_grad_log_p * (chosen_5 + sigmoid_value * sigmoid_value_2 * grad_m)
-            chosen_6 = torch.where(mask_2, 0, -(grad_grad_m * exp_value_3_2 * grad_q_term))
-            product_5 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            grad_log_p = product_4 + chosen_6 + grad_m_1 * sigmoid_value_2 - product_5
+            chosen_6 = torch.where(mask_2, 0, total_2 * grad_q_term)
+            product_5 = sigmoid_value * sigmoid_value_2 * grad_m
+            product_4 = grad_grad_log_p * (chosen_6 + torch.where(mask_9, 0, product_5))
+            product_6 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
+            chosen_7 = torch.where(mask_9, 0, -product_6)
+            chosen_8 = torch.where(mask_2, 0, -(grad_grad_m * exp_value_3_2 * grad_q_term))
         else:
-            chosen_5 = torch.where(mask_2, 0, total_2 * grad_q_term.unsqueeze(-1))
-            product_5 = grad_grad_log_p * (chosen_5 + sigmoid_value * sigmoid_value_2 * grad_m)
-            product_6 = grad_grad_m * exp_value_3_2 * grad_q_term.unsqueeze(-1)
-            chosen_6 = torch.where(mask_2, 0, -product_6)
+            chosen_6 = torch.where(mask_2, 0, total_2 * grad_q_term.unsqueeze(-1))
+            product_6 = sigmoid_value * sigmoid_value_2 * grad_m
+            product_5 = grad_grad_log_p * (chosen_6 + torch.where(mask_9, 0, product_6))
             product_7 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            grad_log_p = product_5 + chosen_6 + grad_m_1 * sigmoid_value_2 - product_7
+            chosen_7 = torch.where(mask_9, 0, -product_7)
+            product_8 = grad_grad_m * exp_value_3_2 * grad_q_term.unsqueeze(-1)
+            chosen_8 = torch.where(mask_2, 0, -product_8)
+        chosen_9 = torch.where(mask_9, 0, grad_m_1 * sigmoid_value_2)
+        if reduction != "none":
+            grad_log_p = chosen_7 + product_4 + chosen_8 + chosen_9
+        else:
+            grad_log_p = chosen_7 + product_5 + chosen_8 + chosen_9
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[2]:
         if reduction != "none":
             exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_7 = torch.where(mask, 0, (exp_value_4 * difference + 2 * exp_value_4) * grad_q_term)
-            product_6 = grad_grad_log_q * (chosen_7 + sigmoid_value_2 * sigmoid_value * grad_m)
-            chosen_8 = torch.where(mask, 0, -(grad_grad_m * exp_value_4 * grad_q_term))
-            product_7 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            grad_log_q = product_6 + chosen_8 + grad_m_1 * sigmoid_value - product_7
+            chosen_10 = torch.where(mask, 0, (exp_value_4 * difference + 2 * exp_value_4) * grad_q_term)
+            product_8 = sigmoid_value_2 * sigmoid_value * grad_m
+            product_7 = grad_grad_log_q * (chosen_10 + torch.where(mask_9, 0, product_8))
+            product_9 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
+            chosen_11 = torch.where(mask_9, 0, -product_9)
+            chosen_12 = torch.where(mask, 0, -(grad_grad_m * exp_value_4 * grad_q_term))
         else:
             exp_value_4_2 = torch.exp(torch.where(~mask, log_q, 0))
             total_3 = exp_value_4_2 * difference + 2 * exp_value_4_2
-            chosen_7 = torch.where(mask, 0, total_3 * grad_q_term.unsqueeze(-1))
-            product_8 = grad_grad_log_q * (chosen_7 + sigmoid_value_2 * sigmoid_value * grad_m)
-            chosen_8 = torch.where(mask, 0, -(grad_grad_m * exp_value_4_2 * grad_q_term.unsqueeze(-1)))
-            product_9 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            grad_log_q = product_8 + chosen_8 + grad_m_1 * sigmoid_value - product_9
+            chosen_10 = torch.where(mask, 0, total_3 * grad_q_term.unsqueeze(-1))
+            product_10 = sigmoid_value_2 * sigmoid_value * grad_m
+            product_9 = grad_grad_log_q * (chosen_10 + torch.where(mask_9, 0, product_10))
+            product_11 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
+            chosen_11 = torch.where(mask_9, 0, -product_11)
+            chosen_12 = torch.where(mask, 0, -(grad_grad_m * exp_value_4_2 * grad_q_term.unsqueeze(-1)))
+        chosen_13 = torch.where(mask_9, 0, grad_m_1 * sigmoid_value)
+        if reduction != "none":
+            grad_log_q = product_7 + chosen_11 + chosen_12 + chosen_13
+        else:
+            grad_log_q = product_9 + chosen_11 + chosen_12 + chosen_13
         grad_log_q = grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return grad_grad_output, grad_log_p, grad_log_q
 
@@ -186,9 +202,11 @@ def js_divergence_backward_tangent(
     tangent_log_q = upcast(tangent_log_q)
     grad_output, log_p, log_q = upcast_all(grad_output, log_p, log_q)
     m = torch.logaddexp(log_p, log_q) - math.log(2)
+    mask_7 = (log_p == -math.inf) & (log_q == -math.inf)
     sigmoid_value = torch.sigmoid(log_p - log_q)
     sigmoid_value_2 = torch.sigmoid(log_q - log_p)
-    tangent_m = sigmoid_value * tangent_log_p + sigmoid_value_2 * tangent_log_q
+    chosen = torch.where(mask_7, 0, tangent_log_q * sigmoid_value_2)
+    tangent_m = torch.where(mask_7, 0, tangent_log_p * sigmoid_value) + chosen
     if reduction == "mean":
         batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
         grad_q_term = 0.5 * grad_output / math.prod(batch)
@@ -198,67 +216,82 @@ def js_divergence_backward_tangent(
         tangent_grad_q_term = 0.5 * tangent_grad_output
     mask = torch.exp(log_q) == 0
     mask_2 = torch.exp(log_p) == 0
-    if reduction != "none":
-        chosen = torch.where(mask_2, 0, -(grad_q_term * torch.exp(torch.where(~mask_2, log_p, 0))))
-        exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-        grad_m = torch.where(mask, 0, -(grad_q_term * exp_value_4)) + chosen
-        exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
     exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
     if reduction != "none":
-        chosen_2 = torch.where(mask_2, 0, -exp_value_3)
-        product = (torch.where(mask, 0, -exp_value_2) + chosen_2) * tangent_grad_q_term
-        chosen_3 = torch.where(mask_2, 0, -(tangent_log_p * exp_value_3 * grad_q_term))
-        neg_value = -(tangent_log_q * exp_value_2 * grad_q_term)
-        tangent_grad_m = torch.where(mask, 0, neg_value) + product + chosen_3
-        exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
-        product_2 = exp_value_3 * (log_p - m)
-        chosen_4 = torch.where(mask_2, 0, (product_2 + 2 * exp_value_3) * grad_q_term)
-        product_3 = (chosen_4 + sigmoid_value_2 * sigmoid_value * grad_m) * tangent_log_p
-        chosen_5 = torch.where(mask_2, 0, tangent_grad_q_term * (product_2 + exp_value_3))
-        chosen_6 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term))
-        total = product_3 + chosen_5 + chosen_6 + sigmoid_value * tangent_grad_m
-        tangent_grad_log_p = total - sigmoid_value_2 * sigmoid_value * grad_m * tangent_log_q
+        chosen_2 = torch.where(mask_2, 0, -(grad_q_term * exp_value_3))
+        product = grad_q_term * torch.exp(torch.where(~mask, log_q, 0))
     else:
-        chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_3))
-        exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-        grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_4)) + chosen
-        exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
-        exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        chosen_2 = torch.where(mask_2, 0, -exp_value_2_2)
-        chosen_3 = torch.where(mask, 0, -exp_value_3)
-        product = (chosen_3 + chosen_2) * tangent_grad_q_term.unsqueeze(-1)
-        product_2 = tangent_log_p * exp_value_2_2 * grad_q_term.unsqueeze(-1)
-        chosen_4 = torch.where(mask_2, 0, -product_2)
-        neg_value = -(tangent_log_q * exp_value_3 * grad_q_term.unsqueeze(-1))
-        tangent_grad_m = torch.where(mask, 0, neg_value) + product + chosen_4
-        exp_value_3_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        product_3 = exp_value_3_2 * (log_p - m)
-        total = product_3 + 2 * exp_value_3_2
-        chosen_5 = torch.where(mask_2, 0, total * grad_q_term.unsqueeze(-1))
-        product_4 = (chosen_5 + sigmoid_value_2 * sigmoid_value * grad_m) * tangent_log_p
-        total_2 = product_3 + exp_value_3_2
-        chosen_6 = torch.where(mask_2, 0, tangent_grad_q_term.unsqueeze(-1) * total_2)
-        chosen_7 = torch.where(mask_2, 0, -(tangent_m * exp_value_3_2 * grad_q_term.unsqueeze(-1)))
-        total_3 = product_4 + chosen_6 + chosen_7 + sigmoid_value * tangent_grad_m
-        tangent_grad_log_p = total_3 - sigmoid_value_2 * sigmoid_value * grad_m * tangent_log_q
+        chosen_2 = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_3))
+        product = grad_q_term.unsqueeze(-1) * torch.exp(torch.where(~mask, log_q, 0))
+    grad_m = torch.where(mask, 0, -product) + chosen_2
+    exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
+    exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
+    chosen_3 = torch.where(mask_2, 0, -exp_value_2_2)
+    if reduction != "none":
+        product_2 = (torch.where(mask, 0, -exp_value_4) + chosen_3) * tangent_grad_q_term
+        chosen_4 = torch.where(mask_2, 0, -(tangent_log_p * exp_value_2_2 * grad_q_term))
+        neg_value = -(tangent_log_q * exp_value_4 * grad_q_term)
+        tangent_grad_m = torch.where(mask, 0, neg_value) + product_2 + chosen_4
+    else:
+        chosen_4 = torch.where(mask, 0, -exp_value_4)
+        product_2 = (chosen_4 + chosen_3) * tangent_grad_q_term.unsqueeze(-1)
+        product_3 = tangent_log_p * exp_value_2_2 * grad_q_term.unsqueeze(-1)
+        chosen_5 = torch.where(mask_2, 0, -product_3)
+        neg_value = -(tangent_log_q * exp_value_4 * grad_q_term.unsqueeze(-1))
+        tangent_grad_m = torch.where(mask, 0, neg_value) + product_2 + chosen_5
+    exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+    if reduction != "none":
+        product_3 = exp_value_3 * (log_p - m)
+        chosen_5 = torch.where(mask_2, 0, (product_3 + 2 * exp_value_3) * grad_q_term)
+    else:
+        product_4 = exp_value_3 * (log_p - m)
+        chosen_6 = torch.where(mask_2, 0, (product_4 + 2 * exp_value_3) * grad_q_term.unsqueeze(-1))
+    product_6 = sigmoid_value_2 * sigmoid_value * grad_m
+    if reduction != "none":
+        product_4 = (chosen_5 + torch.where(mask_7, 0, product_6)) * tangent_log_p
+    else:
+        product_5 = (chosen_6 + torch.where(mask_7, 0, product_6)) * tangent_log_p
+    product_7 = sigmoid_value_2 * sigmoid_value * tangent_log_q * grad_m
+    if reduction != "none":
+        chosen_6 = torch.where(mask_7, 0, -product_7)
+        chosen_7 = torch.where(mask_2, 0, tangent_grad_q_term * (product_3 + exp_value_3))
+        chosen_8 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term))
+    else:
+        chosen_7 = torch.where(mask_7, 0, -product_7)
+        total = product_4 + exp_value_3
+        chosen_8 = torch.where(mask_2, 0, tangent_grad_q_term.unsqueeze(-1) * total)
+        chosen_9 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term.unsqueeze(-1)))
+    chosen_10 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value)
+    if reduction != "none":
+        tangent_grad_log_p = product_4 + chosen_7 + chosen_8 + chosen_6 + chosen_10
+    else:
+        tangent_grad_log_p = product_5 + chosen_8 + chosen_9 + chosen_7 + chosen_10
     tangent_grad_log_p = tangent_grad_log_p.sum_to_size(log_p.shape).to(dtype)
     exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
     product_2_2 = exp_value_4 * (log_q - m)
     if reduction != "none":
-        chosen_7 = torch.where(mask, 0, (product_2_2 + 2 * exp_value_4) * grad_q_term)
-        product_4 = (chosen_7 + sigmoid_value * sigmoid_value_2 * grad_m) * tangent_log_q
-        chosen_8 = torch.where(mask, 0, tangent_grad_q_term * (product_2_2 + exp_value_4))
-        chosen_9 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term))
-        total_2 = product_4 + chosen_8 + chosen_9 + sigmoid_value_2 * tangent_grad_m
-        tangent_grad_log_q = total_2 - sigmoid_value * sigmoid_value_2 * grad_m * tangent_log_p
+        chosen_10 = torch.where(mask, 0, (product_2_2 + 2 * exp_value_4) * grad_q_term)
     else:
-        chosen_8 = torch.where(mask, 0, (product_2_2 + 2 * exp_value_4) * grad_q_term.unsqueeze(-1))
-        product_5 = (chosen_8 + sigmoid_value * sigmoid_value_2 * grad_m) * tangent_log_q
-        total_4 = product_2_2 + exp_value_4
-        chosen_9 = torch.where(mask, 0, tangent_grad_q_term.unsqueeze(-1) * total_4)
-        chosen_10 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term.unsqueeze(-1)))
-        total_5 = product_5 + chosen_9 + chosen_10 + sigmoid_value_2 * tangent_grad_m
-        tangent_grad_log_q = total_5 - sigmoid_value * sigmoid_value_2 * grad_m * tangent_log_p
+        total_2 = product_2_2 + 2 * exp_value_4
+        chosen_11 = torch.where(mask, 0, total_2 * grad_q_term.unsqueeze(-1))
+    product_9 = sigmoid_value * sigmoid_value_2 * grad_m
+    if reduction != "none":
+        product_7 = (chosen_10 + torch.where(mask_7, 0, product_9)) * tangent_log_q
+        product_9 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
+        chosen_11 = torch.where(mask_7, 0, -product_9)
+        chosen_12 = torch.where(mask, 0, tangent_grad_q_term * (product_2_2 + exp_value_4))
+        chosen_13 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term))
+        chosen_14 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
+        tangent_grad_log_q = product_7 + chosen_12 + chosen_13 + chosen_11 + chosen_14
+    else:
+        product_8 = (chosen_11 + torch.where(mask_7, 0, product_9)) * tangent_log_q
+        product_10 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
+        chosen_12 = torch.where(mask_7, 0, -product_10)
+        total_3 = product_2_2 + exp_value_4
+        chosen_13 = torch.where(mask, 0, tangent_grad_q_term.unsqueeze(-1) * total_3)
+        chosen_14 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term.unsqueeze(-1)))
+        chosen_15 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
+        tangent_grad_log_q = product_8 + chosen_13 + chosen_14 + chosen_12 + chosen_15
     tangent_grad_log_q = tangent_grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return tangent_grad_log_p, tangent_grad_log_q
 

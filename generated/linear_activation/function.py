@@ -70,7 +70,7 @@ def linear_activation_backward(
         ratio = torch.exp(-torch.square(z / math.sqrt(2))) * z / (math.sqrt(math.pi) * math.sqrt(2))
         grad_z = grad_output * (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2))))
     elif activation == "silu":
-        grad_z = torch.sigmoid(z) * (torch.sigmoid(-z) * z + 1) * grad_output
+        grad_z = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * grad_output
     elif activation == "tanh":
         grad_z = grad_output * (1 - torch.square(output))
     if needs_input_grad[0]:
@@ -116,7 +116,7 @@ def linear_activation_tangent(
         z = z + bias
     if activation == "tanh":
         output = torch.tanh(z)
-    if (tangent_bias is not None and activation in ("relu", "tanh")) or (
+    if (tangent_bias is not None and activation in ("relu", "silu", "tanh")) or (
         tangent_bias is None and activation in ("gelu", "silu")
     ):
         if activation == "gelu":
@@ -129,20 +129,21 @@ def linear_activation_tangent(
         ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
         total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
         tangent_output = total * (tangent_sum_k_sum + tangent_sum_k_sum_1 + tangent_bias)
-    elif activation in ("silu", "none"):
-        tangent_output = tangent_sum_k_sum + tangent_sum_k_sum_1
-        if activation == "silu" or tangent_bias is not None:
-            tangent_output = tangent_output + tangent_bias
-            if activation == "silu":
-                tangent_output = torch.sigmoid(z) * (torch.sigmoid(-z) * z + 1) * tangent_output
-    if tangent_bias is not None and activation == "tanh":
+    if tangent_bias is not None and activation == "silu":
+        total_2 = total + tangent_bias
+        tangent_output = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * total_2
+    elif tangent_bias is not None and activation == "tanh":
         tangent_output = (1 - torch.square(output)) * (total + tangent_bias)
+    elif activation == "none":
+        tangent_output = tangent_sum_k_sum + tangent_sum_k_sum_1
+        if tangent_bias is not None:
+            tangent_output = tangent_output + tangent_bias
     elif tangent_bias is None and activation == "relu":
         tangent_output = torch.where(z > 0, tangent_sum_k_sum + tangent_sum_k_sum_1, 0)
     elif tangent_bias is None and activation == "gelu":
         tangent_output = (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))) * total
-    elif tangent_bias is None and activation == "silu":
-        tangent_output = torch.sigmoid(z) * (torch.sigmoid(-z) * z + 1) * total
+    elif activation == "silu":
+        tangent_output = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * total
     elif activation == "tanh":
         tangent_output = (1 - torch.square(output)) * (tangent_sum_k_sum + tangent_sum_k_sum_1)
     tangent_output = tangent_output.to(dtype)

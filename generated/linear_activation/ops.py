@@ -111,14 +111,12 @@ def linear_activation_second(
         grad_z = grad_output * total
     if grad_grad_bias is not None and activation == "silu":
         sigmoid_z = torch.sigmoid(z)
-        sigmoid_z_2 = torch.sigmoid(-z)
-        total = sigmoid_z_2 * z + 1
+        difference = 1 - torch.nn.functional.silu(-z)
     elif activation == "silu":
         sigmoid_z = torch.sigmoid(sum_k)
-        sigmoid_z_2 = torch.sigmoid(-sum_k)
-        total = sigmoid_z_2 * sum_k + 1
+        difference = 1 - torch.nn.functional.silu(-sum_k)
     if (needs_input_grad[1] or needs_input_grad[2]) and activation == "silu":
-        grad_z = sigmoid_z * total * grad_output
+        grad_z = sigmoid_z * difference * grad_output
     if grad_grad_bias is not None and activation == "tanh":
         output = torch.tanh(z)
     if activation == "tanh":
@@ -154,11 +152,13 @@ def linear_activation_second(
             grad_z_1 = grad_grad_z * grad_output * (total_2 - ratio_3)
         elif grad_grad_bias is not None and activation == "silu":
             output = torch.nn.functional.silu(z)
+            sigmoid_z_2 = torch.sigmoid(-z)
         if activation == "silu":
             if grad_grad_bias is None:
                 output = torch.nn.functional.silu(sum_k)
-            product = sigmoid_z * (sigmoid_z_2 - sigmoid_z_2 * output) * grad_output
-            grad_z_1 = grad_grad_z * (product + sigmoid_z_2 * sigmoid_z * total * grad_output)
+                sigmoid_z_2 = torch.sigmoid(-sum_k)
+            product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
+            grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * difference * grad_output + product)
         elif activation == "tanh":
             grad_z_1 = -2 * grad_grad_z * grad_output * output * difference
     if grad_grad_bias is not None and activation == "relu":
@@ -172,7 +172,7 @@ def linear_activation_second(
         elif activation == "gelu":
             grad_grad_output = grad_grad_z * total
         elif activation == "silu":
-            grad_grad_output = sigmoid_z * total * grad_grad_z
+            grad_grad_output = sigmoid_z * difference * grad_grad_z
         elif activation == "tanh":
             grad_grad_output = grad_grad_z * difference
         if grad_grad_bias is not None and activation == "none":
@@ -241,12 +241,12 @@ def linear_activation_backward_tangent(
             tangent_grad_z = torch.where(z > 0, tangent_grad_output, 0)
         elif activation == "silu":
             sigmoid_z = torch.sigmoid(z)
-            sigmoid_z_2 = torch.sigmoid(-z)
-            total = sigmoid_z_2 * z + 1
-            grad_z = sigmoid_z * total * grad_output
+            difference = 1 - torch.nn.functional.silu(-z)
+            grad_z = sigmoid_z * difference * grad_output
             output = torch.nn.functional.silu(z)
-            product = sigmoid_z * (sigmoid_z_2 - sigmoid_z_2 * output) * grad_output
-            total_2 = product + sigmoid_z_2 * sigmoid_z * total * grad_output
+            sigmoid_z_2 = torch.sigmoid(-z)
+            product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
+            total = sigmoid_z_2 * sigmoid_z * difference * grad_output + product
         elif activation == "tanh":
             output = torch.tanh(z)
             difference = 1 - torch.square(output)
@@ -265,7 +265,7 @@ def linear_activation_backward_tangent(
                 difference = total_2 - 2 * exp_z * z**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
                 tangent_grad_z = total * tangent_grad_output + grad_output * difference * tangent_z
             elif activation == "silu":
-                tangent_grad_z = total_2 * tangent_z + sigmoid_z * total * tangent_grad_output
+                tangent_grad_z = total * tangent_z + sigmoid_z * difference * tangent_grad_output
             else:
                 product = 2 * grad_output * output * difference * tangent_z
         if activation == "tanh":
@@ -273,8 +273,8 @@ def linear_activation_backward_tangent(
                 product = 2 * grad_output * output * difference * (tangent_sum_k_sum + tangent_sum_k_sum_1)
             tangent_grad_z = difference * tangent_grad_output - product
         elif bias is None and activation == "silu":
-            product_2 = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
-            tangent_grad_z = product_2 + sigmoid_z * total * tangent_grad_output
+            product_2 = sigmoid_z * difference * tangent_grad_output
+            tangent_grad_z = total * (tangent_sum_k_sum + tangent_sum_k_sum_1) + product_2
         tangent_grad_input_sum = tangent_grad_z @ weight
         tangent_grad_input_sum_1 = grad_z @ tangent_weight
     else:

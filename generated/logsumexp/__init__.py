@@ -6,6 +6,6 @@ from __future__ import annotations
 
 from .function import LogsumexpFunction
 from .module import Logsumexp
-from .ops import logsumexp
+from .ops import _logsumexp_operator as logsumexp
 
 __all__ = ["Logsumexp", "LogsumexpFunction", "logsumexp"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .ops import logsumexp
+from .ops import _logsumexp_operator
 
 
 class Logsumexp(torch.nn.Module):
@@ -18,4 +18,4 @@ class Logsumexp(torch.nn.Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Call `logsumexp`."""
-        return logsumexp(input)
+        return _logsumexp_operator(input)

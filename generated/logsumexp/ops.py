@@ -108,7 +108,7 @@ OP = register(
 )
 
 
-def logsumexp(input: Tensor) -> Tensor:
+def _logsumexp_operator(input: Tensor) -> Tensor:
     """Logarithm of the sum of exponentials over the last dimension.
 
     `log(sum(exp(x)))` without overflow. A row that is `-inf` throughout gives `-inf`, and a zero gradient.
@@ -125,8 +125,8 @@ def logsumexp(input: Tensor) -> Tensor:
     """
     given = (input,)
     if has_torch_function(given):
-        return handle_torch_function(logsumexp, given, input)
+        return handle_torch_function(_logsumexp_operator, given, input)
     return OP(*operands("logsumexp", ("input",), "f", given))
 
 
-add_function("logsumexp", logsumexp)
+add_function("logsumexp", _logsumexp_operator)

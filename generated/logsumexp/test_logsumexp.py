@@ -10,11 +10,12 @@ from __future__ import annotations
 from math import inf
 
 from .._testing import Case, OperatorTests, floats
-from . import Logsumexp, logsumexp
+from . import Logsumexp
+from . import logsumexp as _logsumexp_operator
 
 
 class TestLogsumexp(OperatorTests):
-    operator = staticmethod(logsumexp)
+    operator = staticmethod(_logsumexp_operator)
     differentiable = ("input",)
     make_module = staticmethod(Logsumexp)
     cases = (

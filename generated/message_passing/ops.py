@@ -169,6 +169,7 @@ OP = register(
         second_returns=("grad_output", "input", "edge_weight"),
         second_mask=("grad_output", "input", "source", "target", "edge_weight"),
         backward_tangent=message_passing_backward_tangent,
+        unordered=("forward", "backward"),
     )
 )
 

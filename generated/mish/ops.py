@@ -45,7 +45,7 @@ def mish_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         sigmoid_input = torch.sigmoid(input)
-        product = sigmoid_input * difference * (torch.sigmoid(-input) * input + 1)
+        product = sigmoid_input * (1 - torch.nn.functional.silu(-input)) * difference
         total = sigmoid_input * difference + product
         product_2 = 2 * sigmoid_input * difference * silu_input * tanh_input
         grad_input = grad_grad_input * grad_output * (total - product_2)
@@ -64,11 +64,11 @@ def mish_backward_tangent(
     difference = 1 - torch.square(tanh_input)
     silu_input = torch.nn.functional.silu(input)
     sigmoid_input = torch.sigmoid(input)
-    product = sigmoid_input * difference * (torch.sigmoid(-input) * input + 1)
-    product_2 = 2 * sigmoid_input * difference * silu_input * tanh_input
-    difference_2 = sigmoid_input * difference + product - product_2
-    product_3 = (difference * silu_input + tanh_input) * tangent_grad_output
-    tangent_grad_input = product_3 + grad_output * difference_2 * tangent_input
+    product = sigmoid_input * (1 - torch.nn.functional.silu(-input)) * difference
+    total = sigmoid_input * difference + product
+    difference_2 = total - 2 * sigmoid_input * difference * silu_input * tanh_input
+    product_2 = (difference * silu_input + tanh_input) * tangent_grad_output
+    tangent_grad_input = product_2 + grad_output * difference_2 * tangent_input
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import as_rows, columns, take, upcast, upcast_all, window
+from .._runtime.functions import as_rows, columns, upcast, upcast_all, window
 
 
 def rope_forward(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -29,12 +29,14 @@ def rope_forward(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     H = cos.shape[1]
     d = torch.arange(2 * H, device=input.device)
     mask = d < H
-    chosen = torch.where(mask, d, 0)
-    chosen_2 = torch.where(~mask, d - H, 0)
-    product = columns(input, torch.where(~mask, d, 0)) * take(cos.mT, chosen_2).mT
-    total = product + columns(input, chosen_2) * take(sin.mT, chosen_2).mT
-    product_2 = columns(input, torch.where(mask, d + H, 0)) * take(sin.mT, chosen).mT
-    product_3 = columns(input, chosen) * take(cos.mT, chosen).mT
+    cos_view = window(cos, -1, 0, (2 * H, 1), fill=0)
+    sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
+    cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
+    sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
+    product = columns(input, torch.where(~mask, d - H, 0)) * sin_view_2
+    total = columns(input, torch.where(~mask, d, 0)) * cos_view_2 + product
+    product_2 = columns(input, torch.where(mask, d + H, 0)) * sin_view
+    product_3 = columns(input, torch.where(mask, d, 0)) * cos_view
     output = torch.where(mask, product_3 - product_2, total).to(dtype)
     return output
 
@@ -50,33 +52,32 @@ def rope_backward(
     d_1 = torch.arange(D, device=grad_output.device)
     H = cos.shape[1]
     if needs_input_grad[1] or needs_input_grad[2]:
-        grad_output_picked_2 = grad_output[..., H:]
+        grad_output_picked = grad_output[..., H:]
     if needs_input_grad[0]:
         mask = d_1 < 2 * H
         mask_2 = d_1 < H
         mask_3 = (d_1 - H >= 0) & (d_1 - H < 2 * H)
         mask_4 = d_1 - H < H
         mask_5 = H + d_1 < 2 * H
-        chosen = torch.where(mask_3 & mask_4, d_1 - H, 0)
-        position = torch.where(mask & ~mask_2, d_1 - H, 0)
-        cos_picked = take(cos.mT, position).mT
-        cos_picked_2 = take(cos.mT, torch.where(mask & mask_2, d_1, 0)).mT
-        chosen_3 = torch.where(mask_2, cos_picked_2, cos_picked)
-        chosen_2 = torch.where(mask, columns(grad_output, torch.where(mask, d_1, 0)) * chosen_3, 0)
-        grad_output_picked = columns(grad_output, torch.where(mask_5, H + d_1, 0))
-        sin_picked = take(sin.mT, torch.where(mask_5, d_1, 0)).mT
-        chosen_4 = torch.where(mask_5, grad_output_picked * sin_picked, 0)
-        chosen_5 = torch.where(mask_4, -(columns(grad_output, chosen) * take(sin.mT, chosen).mT), 0)
-        grad_input = chosen_2 + torch.where(mask_3, chosen_5, 0) + chosen_4
+        grad_output_view = window(grad_output, -1, 0, (D, 1), fill=0)
+        grad_output_view_2 = window(grad_output, -1, -H, (D, 1), fill=0)
+        grad_output_view_3 = window(grad_output, -1, H, (D, 1), fill=0)
+        cos_picked = window(cos, -1, -H, (D, 1), fill=0)
+        chosen_2 = torch.where(mask_2, window(cos, -1, 0, (D, 1), fill=0), cos_picked)
+        chosen = torch.where(mask, grad_output_view * chosen_2, 0)
+        product = grad_output_view_2 * window(sin, -1, -H, (D, 1), fill=0)
+        chosen_3 = torch.where(mask_3, torch.where(mask_4, -product, 0), 0)
+        product_2 = grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
+        grad_input = chosen + chosen_3 + torch.where(mask_5, product_2, 0)
         grad_input = grad_input.to(dtype)
     if needs_input_grad[1]:
         grad_cos_output = as_rows(grad_output[..., :H] * window(input, -1, 0, (H, 1)), 2).sum(0)
-        grad_cos_output_1 = as_rows(grad_output_picked_2 * window(input, -1, H, (H, 1)), 2).sum(0)
+        grad_cos_output_1 = as_rows(grad_output_picked * window(input, -1, H, (H, 1)), 2).sum(0)
         grad_cos = grad_cos_output + grad_cos_output_1
         grad_cos = grad_cos.to(dtype)
     if needs_input_grad[2]:
         grad_sin_output_sum = as_rows(grad_output[..., :H] * window(input, -1, H, (H, 1)), 2).sum(0)
-        grad_sin_output_1 = as_rows(grad_output_picked_2 * window(input, -1, 0, (H, 1)), 2).sum(0)
+        grad_sin_output_1 = as_rows(grad_output_picked * window(input, -1, 0, (H, 1)), 2).sum(0)
         grad_sin = -grad_sin_output_sum + grad_sin_output_1
         grad_sin = grad_sin.to(dtype)
     return grad_input, grad_cos, grad_sin
@@ -93,24 +94,26 @@ def rope_tangent(
     H = tangent_cos.shape[1]
     d = torch.arange(2 * H, device=tangent_input.device)
     mask = d < H
-    chosen = torch.where(mask, d, 0)
+    chosen = torch.where(mask, d + H, 0)
     chosen_2 = torch.where(~mask, d - H, 0)
-    chosen_3 = torch.where(mask, d + H, 0)
+    cos_view = window(cos, -1, 0, (2 * H, 1), fill=0)
+    cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
     tangent_input_view = window(tangent_input, -1, 0, (2 * H, 1))
+    tangent_cos_view = window(tangent_cos, -1, 0, (2 * H, 1), fill=0)
+    sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
+    tangent_sin_view = window(tangent_sin, -1, 0, (2 * H, 1), fill=0)
+    tangent_cos_view_2 = window(tangent_cos, -1, -H, (2 * H, 1), fill=0)
+    sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
+    tangent_sin_view_2 = window(tangent_sin, -1, -H, (2 * H, 1), fill=0)
     input_picked = columns(input, torch.where(~mask, d, 0))
-    chosen_4 = torch.where(mask, 0, take(tangent_cos.mT, chosen_2).mT * input_picked)
-    chosen_5 = torch.where(mask, take(cos.mT, chosen).mT, take(cos.mT, chosen_2).mT)
-    product = chosen_5 * tangent_input_view
-    tangent_input_picked = columns(tangent_input, chosen_3)
-    chosen_6 = torch.where(mask, -(tangent_input_picked * take(sin.mT, chosen).mT), 0)
-    input_picked_2 = columns(input, chosen_3)
-    chosen_7 = torch.where(mask, -(take(tangent_sin.mT, chosen).mT * input_picked_2), 0)
-    tangent_input_picked_2 = columns(tangent_input, chosen_2)
-    chosen_8 = torch.where(mask, 0, tangent_input_picked_2 * take(sin.mT, chosen_2).mT)
-    tangent_sin_picked = take(tangent_sin.mT, chosen_2).mT
-    chosen_9 = torch.where(mask, 0, tangent_sin_picked * columns(input, chosen_2))
-    chosen_10 = torch.where(mask, take(tangent_cos.mT, chosen).mT * columns(input, chosen), 0)
-    tangent_output = product + chosen_10 + chosen_6 + chosen_7 + chosen_4 + chosen_8 + chosen_9
+    chosen_3 = torch.where(mask, 0, tangent_cos_view_2 * input_picked)
+    product = torch.where(mask, cos_view, cos_view_2) * tangent_input_view
+    chosen_4 = torch.where(mask, tangent_cos_view * columns(input, torch.where(mask, d, 0)), 0)
+    chosen_5 = torch.where(mask, 0, columns(tangent_input, chosen_2) * sin_view_2)
+    chosen_6 = torch.where(mask, 0, tangent_sin_view_2 * columns(input, chosen_2))
+    chosen_7 = torch.where(mask, -(columns(tangent_input, chosen) * sin_view), 0)
+    chosen_8 = torch.where(mask, -(tangent_sin_view * columns(input, chosen)), 0)
+    tangent_output = product + chosen_4 + chosen_7 + chosen_8 + chosen_3 + chosen_5 + chosen_6
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

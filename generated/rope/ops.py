@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, operands, rank_error, register, size_error
-from .._runtime.functions import as_rows, columns, take, upcast_all, window
+from .._runtime.functions import as_rows, columns, upcast_all, window
 from . import function
 
 
@@ -77,74 +77,69 @@ def rope_second(
     h = torch.arange(H, device=grad_grad_input.device)
     if needs_input_grad[2] or needs_input_grad[3]:
         mask_8 = h < D
+        grad_grad_input_view_4 = window(grad_grad_input, -1, 0, (H, 1), fill=0)
         mask_9 = H + h < D
-        grad_output_picked_5 = grad_output[..., H:]
+        grad_grad_input_view_5 = window(grad_grad_input, -1, H, (H, 1), fill=0)
+        grad_output_picked = grad_output[..., H:]
     if needs_input_grad[0]:
         mask = i - H >= 0
         mask_2 = i < H
         mask_3 = i < D
         mask_4 = H + i < D
         mask_5 = mask & (i - H < D)
-        chosen = torch.where(mask, i - H, 0)
-        chosen_2 = torch.where(mask_2, i, 0)
-        chosen_3 = torch.where(mask_5, i - H, 0)
-        position = torch.where(mask_3 & ~mask_2, i - H, 0)
-        position_2 = torch.where(mask_4 & mask_2, H + i, 0)
-        cos_picked = take(cos.mT, position).mT
-        cos_picked_2 = take(cos.mT, torch.where(mask_3 & mask_2, i, 0)).mT
-        chosen_5 = torch.where(mask_2, cos_picked_2, cos_picked)
-        grad_grad_input_picked = columns(grad_grad_input, torch.where(mask_3, i, 0))
-        chosen_4 = torch.where(mask_3, grad_grad_input_picked * chosen_5, 0)
-        grad_grad_input_picked_2 = columns(grad_grad_input, position_2)
-        product = grad_grad_input_picked_2 * take(sin.mT, torch.where(mask_4 & mask_2, i, 0)).mT
-        chosen_6 = torch.where(mask_4, torch.where(mask_2, -product, 0), 0)
+        grad_grad_sin_view = window(grad_grad_sin, -1, -H, (2 * H, 1), fill=0)
+        grad_grad_sin_output_sum_view = window(grad_grad_sin_output_sum, -1, 0, (2 * H, 1), fill=0)
+        grad_grad_cos_view = window(grad_grad_cos, -1, -H, (2 * H, 1), fill=0)
+        grad_grad_cos_view_2 = window(grad_grad_cos, -1, 0, (2 * H, 1), fill=0)
+        grad_grad_input_view = window(grad_grad_input, -1, 0, (2 * H, 1), fill=0)
+        cos_view = window(cos, -1, 0, (2 * H, 1), fill=0)
+        cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
+        grad_grad_input_view_2 = window(grad_grad_input, -1, H, (2 * H, 1), fill=0)
+        sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
+        grad_grad_input_view_3 = window(grad_grad_input, -1, -H, (2 * H, 1), fill=0)
+        sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
+        chosen_2 = torch.where(mask_2, cos_view, cos_view_2)
+        chosen = torch.where(mask_3, grad_grad_input_view * chosen_2, 0)
         input_picked = columns(input, torch.where(mask_2, i + H, 0))
-        grad_grad_sin_output_sum_picked = take(grad_grad_sin_output_sum.mT, chosen_2).mT
-        chosen_7 = torch.where(mask_2, grad_grad_sin_output_sum_picked * input_picked, 0)
-        input_picked_2 = columns(input, torch.where(mask, i, 0))
-        chosen_8 = torch.where(mask, take(grad_grad_cos.mT, chosen).mT * input_picked_2, 0)
-        grad_grad_cos_picked = take(grad_grad_cos.mT, chosen_2).mT
-        chosen_9 = torch.where(mask_2, grad_grad_cos_picked * columns(input, chosen_2), 0)
-        grad_grad_input_picked_3 = columns(grad_grad_input, chosen_3)
-        chosen_10 = torch.where(mask_5, grad_grad_input_picked_3 * take(sin.mT, chosen_3).mT, 0)
-        chosen_11 = torch.where(mask, take(grad_grad_sin.mT, chosen).mT * columns(input, chosen), 0)
-        total = chosen_11 + chosen_7 + chosen_8 + chosen_9
-        grad_grad_output = total + chosen_4 + chosen_6 + chosen_10
+        chosen_3 = torch.where(mask_2, grad_grad_sin_output_sum_view * input_picked, 0)
+        product = grad_grad_input_view_2 * sin_view
+        chosen_4 = torch.where(mask_4, torch.where(mask_2, -product, 0), 0)
+        input_picked_2 = columns(input, torch.where(mask, i - H, 0))
+        chosen_5 = torch.where(mask, grad_grad_sin_view * input_picked_2, 0)
+        input_picked_3 = columns(input, torch.where(mask, i, 0))
+        chosen_6 = torch.where(mask, grad_grad_cos_view * input_picked_3, 0)
+        input_picked_4 = columns(input, torch.where(mask_2, i, 0))
+        chosen_7 = torch.where(mask_2, grad_grad_cos_view_2 * input_picked_4, 0)
+        chosen_8 = torch.where(mask_5, grad_grad_input_view_3 * sin_view_2, 0)
+        grad_grad_output = chosen_5 + chosen_3 + chosen_6 + chosen_7 + chosen + chosen_4 + chosen_8
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         mask_6 = d < H
         mask_7 = (d - H >= 0) & (d - H < H)
-        chosen_4_2 = torch.where(mask_6, d, 0)
-        chosen_5_2 = torch.where(mask_7, d - H, 0)
-        grad_output_picked = columns(grad_output, torch.where(mask_6, H + d, 0))
-        grad_grad_sin_picked = take(grad_grad_sin.mT, chosen_4_2).mT
-        chosen_12 = torch.where(mask_6, grad_grad_sin_picked * grad_output_picked, 0)
-        grad_grad_sin_output_sum_picked_2 = take(grad_grad_sin_output_sum.mT, chosen_5_2).mT
-        grad_output_picked_2 = columns(grad_output, chosen_5_2)
-        chosen_13 = torch.where(mask_7, grad_grad_sin_output_sum_picked_2 * grad_output_picked_2, 0)
-        grad_output_picked_3 = columns(grad_output, torch.where(mask_7, d, 0))
-        grad_grad_cos_picked_2 = take(grad_grad_cos.mT, chosen_5_2).mT
-        chosen_14 = torch.where(mask_7, grad_grad_cos_picked_2 * grad_output_picked_3, 0)
-        grad_output_picked_4 = columns(grad_output, chosen_4_2)
-        grad_grad_cos_picked_3 = take(grad_grad_cos.mT, chosen_4_2).mT
-        chosen_15 = torch.where(mask_6, grad_grad_cos_picked_3 * grad_output_picked_4, 0)
-        grad_input = chosen_12 + chosen_13 + chosen_14 + chosen_15
+        grad_grad_sin_view_2 = window(grad_grad_sin, -1, 0, (D, 1), fill=0)
+        grad_output_view = window(grad_output, -1, H, (D, 1), fill=0)
+        grad_grad_sin_output_sum_view_2 = window(grad_grad_sin_output_sum, -1, -H, (D, 1), fill=0)
+        grad_output_view_2 = window(grad_output, -1, -H, (D, 1), fill=0)
+        grad_grad_cos_view_3 = window(grad_grad_cos, -1, -H, (D, 1), fill=0)
+        grad_output_view_3 = window(grad_output, -1, 0, (D, 1), fill=0)
+        grad_grad_cos_view_4 = window(grad_grad_cos, -1, 0, (D, 1), fill=0)
+        chosen_9 = torch.where(mask_7, grad_grad_sin_output_sum_view_2 * grad_output_view_2, 0)
+        chosen_10 = torch.where(mask_6, grad_grad_sin_view_2 * grad_output_view, 0)
+        chosen_11 = torch.where(mask_7, grad_grad_cos_view_3 * grad_output_view_3, 0)
+        chosen_12 = torch.where(mask_6, grad_grad_cos_view_4 * grad_output_view_3, 0)
+        grad_input = chosen_10 + chosen_9 + chosen_11 + chosen_12
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
-        grad_grad_input_picked_4 = columns(grad_grad_input, torch.where(mask_8, h, 0))
-        product_2 = grad_grad_input_picked_4 * grad_output[..., :H]
+        product_2 = grad_grad_input_view_4 * grad_output[..., :H]
         grad_cos_grad_input = as_rows(torch.where(mask_8, product_2, 0), 2).sum(0)
-        grad_grad_input_picked_5 = columns(grad_grad_input, torch.where(mask_9, H + h, 0))
-        product_3 = grad_grad_input_picked_5 * grad_output_picked_5
+        product_3 = grad_grad_input_view_5 * grad_output_picked
         grad_cos_grad_input_1 = as_rows(torch.where(mask_9, product_3, 0), 2).sum(0)
         grad_cos = grad_cos_grad_input + grad_cos_grad_input_1
         grad_cos = grad_cos.to(dtype)
     if needs_input_grad[3]:
-        grad_grad_input_picked_6 = columns(grad_grad_input, torch.where(mask_9, H + h, 0))
-        product_4 = grad_grad_input_picked_6 * grad_output[..., :H]
+        product_4 = grad_grad_input_view_5 * grad_output[..., :H]
         grad_sin_grad_input = as_rows(torch.where(mask_9, -product_4, 0), 2).sum(0)
-        grad_grad_input_picked_7 = columns(grad_grad_input, torch.where(mask_8, h, 0))
-        product_5 = grad_grad_input_picked_7 * grad_output_picked_5
+        product_5 = grad_grad_input_view_4 * grad_output_picked
         grad_sin_grad_input_1 = as_rows(torch.where(mask_8, product_5, 0), 2).sum(0)
         grad_sin = grad_sin_grad_input + grad_sin_grad_input_1
         grad_sin = grad_sin.to(dtype)
@@ -176,40 +171,41 @@ def rope_backward_tangent(
     mask_9 = d_1 - H < H
     mask_4 = mask_8 & mask_9
     mask_7 = H + d_1 < 2 * H
-    chosen = torch.where(mask & mask_2, d_1, 0)
-    mask_10 = mask_3 & mask & ~mask_2
-    chosen_2 = torch.where(mask_4 & mask_8 & mask_9, d_1 - H, 0)
-    chosen_3 = torch.where(mask_7, H + d_1, 0)
-    chosen_4 = torch.where(mask_7, d_1, 0)
-    position = torch.where(mask & ~mask_2, d_1 - H, 0)
-    chosen_6 = torch.where(mask_2, take(cos.mT, chosen).mT, take(cos.mT, position).mT)
-    tangent_grad_output_picked = columns(tangent_grad_output, torch.where(mask, d_1, 0))
-    chosen_5 = torch.where(mask, tangent_grad_output_picked * chosen_6, 0)
-    grad_output_picked = columns(grad_output, torch.where(mask_10, d_1, 0))
-    product = take(tangent_cos.mT, torch.where(mask_10, d_1 - H, 0)).mT * grad_output_picked
-    chosen_7 = torch.where(mask_3, torch.where(mask, torch.where(mask_2, 0, product), 0), 0)
-    neg_value = -(columns(tangent_grad_output, chosen_2) * take(sin.mT, chosen_2).mT)
-    chosen_8 = torch.where(mask_4, torch.where(mask_8, torch.where(mask_9, neg_value, 0), 0), 0)
-    neg_value_2 = -(take(tangent_sin.mT, chosen_2).mT * columns(grad_output, chosen_2))
+    tangent_grad_output_view = window(tangent_grad_output, -1, 0, (D, 1), fill=0)
+    tangent_cos_view = window(tangent_cos, -1, 0, (D, 1), fill=0)
+    grad_output_view = window(grad_output, -1, 0, (D, 1), fill=0)
+    tangent_cos_view_2 = window(tangent_cos, -1, -H, (D, 1), fill=0)
+    tangent_grad_output_view_2 = window(tangent_grad_output, -1, -H, (D, 1), fill=0)
+    tangent_sin_view = window(tangent_sin, -1, -H, (D, 1), fill=0)
+    grad_output_view_2 = window(grad_output, -1, -H, (D, 1), fill=0)
+    tangent_grad_output_view_3 = window(tangent_grad_output, -1, H, (D, 1), fill=0)
+    tangent_sin_view_2 = window(tangent_sin, -1, 0, (D, 1), fill=0)
+    grad_output_view_3 = window(grad_output, -1, H, (D, 1), fill=0)
+    neg_value = -(tangent_grad_output_view_2 * window(sin, -1, -H, (D, 1), fill=0))
+    chosen = torch.where(mask_4, torch.where(mask_8, torch.where(mask_9, neg_value, 0), 0), 0)
+    neg_value_2 = -(tangent_sin_view * grad_output_view_2)
     safe_neg_value_2 = torch.where(mask_9, neg_value_2, 0)
-    chosen_9 = torch.where(mask_4, torch.where(mask_8, safe_neg_value_2, 0), 0)
-    product_2 = take(tangent_cos.mT, chosen).mT * columns(grad_output, chosen)
-    chosen_10 = torch.where(mask, torch.where(mask_2, product_2, 0), 0)
-    tangent_grad_output_picked_2 = columns(tangent_grad_output, chosen_3)
-    chosen_11 = torch.where(mask_7, tangent_grad_output_picked_2 * take(sin.mT, chosen_4).mT, 0)
-    grad_output_picked_2 = columns(grad_output, chosen_3)
-    chosen_12 = torch.where(mask_7, take(tangent_sin.mT, chosen_4).mT * grad_output_picked_2, 0)
-    total = chosen_5 + chosen_10 + chosen_7 + chosen_8
-    tangent_grad_input = total + chosen_9 + chosen_11 + chosen_12
+    chosen_2 = torch.where(mask_4, torch.where(mask_8, safe_neg_value_2, 0), 0)
+    product = tangent_cos_view_2 * grad_output_view
+    chosen_3 = torch.where(mask_3, torch.where(mask, torch.where(mask_2, 0, product), 0), 0)
+    cos_picked = window(cos, -1, -H, (D, 1), fill=0)
+    chosen_5 = torch.where(mask_2, window(cos, -1, 0, (D, 1), fill=0), cos_picked)
+    chosen_4 = torch.where(mask, tangent_grad_output_view * chosen_5, 0)
+    chosen_6 = torch.where(mask, torch.where(mask_2, tangent_cos_view * grad_output_view, 0), 0)
+    product_2 = tangent_grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
+    chosen_7 = torch.where(mask_7, product_2, 0)
+    chosen_8 = torch.where(mask_7, tangent_sin_view_2 * grad_output_view_3, 0)
+    total = chosen_4 + chosen_6 + chosen_3 + chosen
+    tangent_grad_input = total + chosen_2 + chosen_7 + chosen_8
     tangent_grad_input = tangent_grad_input.to(dtype)
     product_3 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
     product_4 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
     tangent_grad_cos_output = as_rows(product_3 + product_4, 2).sum(0)
-    tangent_grad_output_picked_3 = tangent_grad_output[..., H:]
-    grad_output_picked_3 = grad_output[..., H:]
-    product_5 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked_3
+    tangent_grad_output_picked_2 = tangent_grad_output[..., H:]
+    grad_output_picked = grad_output[..., H:]
+    product_5 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked_2
     tangent_input_picked = window(tangent_input, -1, H, (H, 1))
-    product_6 = grad_output_picked_3 * tangent_input_picked
+    product_6 = grad_output_picked * tangent_input_picked
     tangent_grad_cos_output_1 = as_rows(product_5 + product_6, 2).sum(0)
     tangent_grad_cos = tangent_grad_cos_output + tangent_grad_cos_output_1
     tangent_grad_cos = tangent_grad_cos.to(dtype)
@@ -217,8 +213,8 @@ def rope_backward_tangent(
     tangent_input_picked_2 = window(tangent_input, -1, H, (H, 1))
     product_8 = grad_output[..., :H] * tangent_input_picked_2
     tangent_grad_sin_output_sum = as_rows(product_7 + product_8, 2).sum(0)
-    product_9 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked_3
-    product_10 = grad_output_picked_3 * window(tangent_input, -1, 0, (H, 1))
+    product_9 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked_2
+    product_10 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
     tangent_grad_sin_output_1 = as_rows(product_9 + product_10, 2).sum(0)
     tangent_grad_sin = tangent_grad_sin_output_1 - tangent_grad_sin_output_sum
     tangent_grad_sin = tangent_grad_sin.to(dtype)

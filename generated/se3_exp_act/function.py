@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from .._runtime import or_zero
-from .._runtime.functions import columns, upcast_all
+from .._runtime.functions import columns, upcast_all, window
 
 
 def se3_exp_act_forward(twist: Tensor, point: Tensor) -> Tensor:
@@ -191,16 +191,16 @@ def se3_exp_act_backward(
         product_18 = grad_wp * point_picked_2
         grad_twist_wp_1 = torch.where(mask_15, -product_18.unsqueeze(-2), 0).sum(-1)
         mask_8 = norm_s == 0
+        grad_output_view = window(grad_output, -1, 0, (6, 1), fill=0)
         safe_norm_s_2 = torch.where(mask_11 & ~mask_8.unsqueeze(-1), norm_s.unsqueeze(-1), 1)
         ratio_6 = grad_norm_s.unsqueeze(-1) * twist / safe_norm_s_2
         chosen_5 = torch.where(mask_11, torch.where(mask_8.unsqueeze(-1), 0, ratio_6), 0)
-        chosen_6 = torch.where(mask_16, i_1, 0)
-        safe_grad_output = torch.where(mask_16, columns(grad_output, chosen_6), 0)
-        chosen_7 = torch.where(mask_11, 2 * grad_s.unsqueeze(-1) * twist, 0)
+        chosen_6 = torch.where(mask_11, 2 * grad_s.unsqueeze(-1) * twist, 0)
+        safe_grad_output = torch.where(mask_16, grad_output_view, 0)
         total_7 = safe_grad_output + grad_twist_output + grad_twist_output_1
         total_6 = total_7 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
         total_8 = total_6 + grad_twist_wv_3 + grad_twist_wp
-        grad_twist = total_8 + grad_twist_wp_1 + chosen_5 + chosen_7
+        grad_twist = total_8 + grad_twist_wp_1 + chosen_5 + chosen_6
         grad_twist = grad_twist.sum_to_size(twist.shape).to(dtype)
     if needs_input_grad[1]:
         product_19 = grad_wp * twist_picked_2

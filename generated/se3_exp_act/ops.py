@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
-from .._runtime.functions import columns, upcast, upcast_all
+from .._runtime.functions import columns, upcast, upcast_all, window
 from . import function
 
 
@@ -803,6 +803,7 @@ def se3_exp_act_backward_tangent(
     tangent_grad_twist_wp_1 = (chosen_30 + safe_neg_value_10).sum(-1)
     mask_30 = mask_22 & ~mask.unsqueeze(-1)
     safe_norm_s_2_2 = torch.where(mask_30, norm_s.unsqueeze(-1), 1)
+    tangent_grad_output_view = window(tangent_grad_output, -1, 0, (6, 1), fill=0)
     ratio_29 = grad_norm_s.unsqueeze(-1) / safe_norm_s_2_2
     chosen_31 = torch.where(mask_22, torch.where(mask.unsqueeze(-1), 0, ratio_29), 0)
     product_51 = (chosen_31 + torch.where(mask_22, 2 * grad_s.unsqueeze(-1), 0)) * tangent_twist
@@ -811,26 +812,25 @@ def se3_exp_act_backward_tangent(
     chosen_32 = torch.where(mask_22, torch.where(mask.unsqueeze(-1), 0, -ratio_30), 0)
     ratio_31 = tangent_grad_norm_s.unsqueeze(-1) * twist / safe_norm_s_2_2
     chosen_33 = torch.where(mask_22, torch.where(mask.unsqueeze(-1), 0, ratio_31), 0)
-    chosen_34 = torch.where(mask_27, i_1, 0)
-    safe_tangent_grad_output = torch.where(mask_27, columns(tangent_grad_output, chosen_34), 0)
-    chosen_35 = torch.where(mask_22, 2 * tangent_grad_s.unsqueeze(-1) * twist, 0)
+    safe_tangent_grad_output = torch.where(mask_27, tangent_grad_output_view, 0)
+    chosen_34 = torch.where(mask_22, 2 * tangent_grad_s.unsqueeze(-1) * twist, 0)
     total_38 = safe_tangent_grad_output + tangent_grad_twist_output
     total_37 = total_38 + tangent_grad_twist_output_1 + tangent_grad_twist_wv
     total_39 = total_37 + tangent_grad_twist_wv_1
     total_36 = total_39 + tangent_grad_twist_wv_2 + tangent_grad_twist_wv_3
     total_40 = total_36 + tangent_grad_twist_wp + tangent_grad_twist_wp_1 + chosen_32
-    tangent_grad_twist = total_40 + chosen_33 + product_51 + chosen_35
+    tangent_grad_twist = total_40 + chosen_33 + product_51 + chosen_34
     tangent_grad_twist = tangent_grad_twist.sum_to_size(twist.shape).to(dtype)
     product_53 = tangent_grad_wp * twist_picked_2
-    chosen_36 = torch.where(mask_19, product_53.unsqueeze(-2), 0)
+    chosen_35 = torch.where(mask_19, product_53.unsqueeze(-2), 0)
     product_54 = tangent_twist_picked_2 * grad_wp
     safe_product_54 = torch.where(mask_19, product_54.unsqueeze(-2), 0)
-    tangent_grad_point_wp = (chosen_36 + safe_product_54).sum(-1)
+    tangent_grad_point_wp = (chosen_35 + safe_product_54).sum(-1)
     product_55 = tangent_grad_wp * twist_picked_3
-    chosen_37 = torch.where(mask_20, -product_55.unsqueeze(-2), 0)
+    chosen_36 = torch.where(mask_20, -product_55.unsqueeze(-2), 0)
     neg_value_11 = -(tangent_twist_picked_3 * grad_wp)
     safe_neg_value_11 = torch.where(mask_20, neg_value_11.unsqueeze(-2), 0)
-    tangent_grad_point_wp_1 = (chosen_37 + safe_neg_value_11).sum(-1)
+    tangent_grad_point_wp_1 = (chosen_36 + safe_neg_value_11).sum(-1)
     tangent_grad_point = tangent_grad_output + tangent_grad_point_wp + tangent_grad_point_wp_1
     tangent_grad_point = tangent_grad_point.sum_to_size(point.shape).to(dtype)
     return tangent_grad_twist, tangent_grad_point

@@ -115,6 +115,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_mean_backward_tangent,
+        unordered=("forward",),
     )
 )
 

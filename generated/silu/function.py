@@ -27,7 +27,7 @@ def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
     grad_output, input = upcast_all(grad_output, input)
-    grad_input = torch.sigmoid(input) * (torch.sigmoid(-input) * input + 1) * grad_output
+    grad_input = torch.sigmoid(input) * (1 - torch.nn.functional.silu(-input)) * grad_output
     grad_input = grad_input.to(dtype)
     return grad_input
 
@@ -36,7 +36,8 @@ def silu_tangent(tangent_input: Tensor, input: Tensor) -> Tensor:
     """The directional derivative."""
     dtype = tangent_input.dtype
     tangent_input, input = upcast_all(tangent_input, input)
-    tangent_output = torch.sigmoid(input) * (torch.sigmoid(-input) * input + 1) * tangent_input
+    difference = 1 - torch.nn.functional.silu(-input)
+    tangent_output = torch.sigmoid(input) * difference * tangent_input
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -38,16 +38,16 @@ def silu_second(
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
     sigmoid_input = torch.sigmoid(input)
-    sigmoid_input_2 = torch.sigmoid(-input)
-    total = sigmoid_input_2 * input + 1
+    difference = 1 - torch.nn.functional.silu(-input)
     if needs_input_grad[0]:
-        grad_grad_output = sigmoid_input * total * grad_grad_input
+        grad_grad_output = sigmoid_input * difference * grad_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         output = torch.nn.functional.silu(input)
-        product = sigmoid_input * (sigmoid_input_2 - sigmoid_input_2 * output) * grad_output
-        product_2 = sigmoid_input_2 * sigmoid_input * total * grad_output
-        grad_input = grad_grad_input * (product + product_2)
+        sigmoid_input_2 = torch.sigmoid(-input)
+        product = sigmoid_input_2 * sigmoid_input * (1 - output) * grad_output
+        product_2 = sigmoid_input_2 * sigmoid_input * difference * grad_output
+        grad_input = grad_grad_input * (product_2 + product)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
 
@@ -60,12 +60,13 @@ def silu_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     grad_output, input = upcast_all(grad_output, input)
     output = torch.nn.functional.silu(input)
-    sigmoid_input = torch.sigmoid(input)
-    sigmoid_input_2 = torch.sigmoid(-input)
-    total = sigmoid_input_2 * input + 1
-    product = sigmoid_input * (sigmoid_input_2 - sigmoid_input_2 * output) * grad_output
-    total_2 = product + sigmoid_input_2 * sigmoid_input * total * grad_output
-    tangent_grad_input = total_2 * tangent_input + sigmoid_input * total * tangent_grad_output
+    sigmoid_input = torch.sigmoid(-input)
+    sigmoid_input_2 = torch.sigmoid(input)
+    difference = 1 - torch.nn.functional.silu(-input)
+    product = sigmoid_input * sigmoid_input_2 * (1 - output) * grad_output
+    total = sigmoid_input * sigmoid_input_2 * difference * grad_output + product
+    product_2 = sigmoid_input_2 * difference * tangent_grad_output
+    tangent_grad_input = total * tangent_input + product_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

@@ -36,7 +36,7 @@ def swiglu_backward(
     dtype = grad_output.dtype
     grad_output, gate, up = upcast_all(grad_output, gate, up)
     if needs_input_grad[0]:
-        grad_gate = torch.sigmoid(gate) * (torch.sigmoid(-gate) * gate + 1) * grad_output * up
+        grad_gate = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * grad_output * up
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[1]:
         grad_up = grad_output * torch.nn.functional.silu(gate)
@@ -48,7 +48,7 @@ def swiglu_tangent(tangent_gate: Tensor, tangent_up: Tensor, gate: Tensor, up: T
     """The directional derivative."""
     dtype = tangent_gate.dtype
     tangent_gate, tangent_up, gate, up = upcast_all(tangent_gate, tangent_up, gate, up)
-    product = torch.sigmoid(gate) * (torch.sigmoid(-gate) * gate + 1) * up * tangent_gate
+    product = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * up * tangent_gate
     tangent_output = torch.nn.functional.silu(gate) * tangent_up + product
     tangent_output = tangent_output.to(dtype)
     return tangent_output

@@ -53,19 +53,20 @@ def swiglu_second(
     if needs_input_grad[0] or needs_input_grad[1]:
         silu_gate = torch.nn.functional.silu(gate)
     sigmoid_gate = torch.sigmoid(gate)
-    sigmoid_gate_2 = torch.sigmoid(-gate)
-    total = sigmoid_gate_2 * gate + 1
+    difference = 1 - torch.nn.functional.silu(-gate)
     batch = grad_output.shape
     if needs_input_grad[0]:
-        grad_grad_output = grad_grad_up * silu_gate + sigmoid_gate * total * grad_grad_gate * up
+        product = sigmoid_gate * difference * grad_grad_gate * up
+        grad_grad_output = grad_grad_up * silu_gate + product
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
-        product = sigmoid_gate * (sigmoid_gate_2 - sigmoid_gate_2 * silu_gate) * grad_output * up
-        total_2 = product + sigmoid_gate_2 * sigmoid_gate * total * grad_output * up
-        grad_gate = sigmoid_gate * total * grad_grad_up * grad_output + grad_grad_gate * total_2
+        sigmoid_gate_2 = torch.sigmoid(-gate)
+        product_2 = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product_2
+        grad_gate = sigmoid_gate * difference * grad_grad_up * grad_output + grad_grad_gate * total
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
-        grad_up = sigmoid_gate * total * grad_grad_gate * grad_output
+        grad_up = sigmoid_gate * difference * grad_grad_gate * grad_output
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_grad_output, grad_gate, grad_up
 
@@ -78,17 +79,17 @@ def swiglu_backward_tangent(
     tangent_grad_output, tangent_gate = upcast_all(tangent_grad_output, tangent_gate)
     tangent_up = upcast(tangent_up)
     grad_output, gate, up = upcast_all(grad_output, gate, up)
-    sigmoid_gate = torch.sigmoid(gate)
-    sigmoid_gate_2 = torch.sigmoid(-gate)
+    sigmoid_gate = torch.sigmoid(-gate)
+    sigmoid_gate_2 = torch.sigmoid(gate)
+    difference = 1 - torch.nn.functional.silu(-gate)
     silu_gate = torch.nn.functional.silu(gate)
-    total = sigmoid_gate_2 * gate + 1
-    product = sigmoid_gate * (sigmoid_gate_2 - sigmoid_gate_2 * silu_gate) * grad_output * up
-    total_2 = product + sigmoid_gate_2 * sigmoid_gate * total * grad_output * up
-    product_2 = sigmoid_gate * total * up * tangent_grad_output
-    product_3 = sigmoid_gate * total * grad_output * tangent_up
-    tangent_grad_gate = total_2 * tangent_gate + product_2 + product_3
+    product = sigmoid_gate * sigmoid_gate_2 * (1 - silu_gate) * grad_output * up
+    total = sigmoid_gate * sigmoid_gate_2 * difference * grad_output * up + product
+    product_2 = sigmoid_gate_2 * difference * up * tangent_grad_output
+    product_3 = sigmoid_gate_2 * difference * grad_output * tangent_up
+    tangent_grad_gate = total * tangent_gate + product_2 + product_3
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
-    product_4 = sigmoid_gate * total * grad_output * tangent_gate
+    product_4 = sigmoid_gate_2 * difference * grad_output * tangent_gate
     tangent_grad_up = silu_gate * tangent_grad_output + product_4
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up

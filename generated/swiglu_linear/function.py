@@ -49,7 +49,7 @@ def swiglu_linear_backward(
     if needs_input_grad[0] or needs_input_grad[2]:
         grad_up = grad_output * torch.nn.functional.silu(gate)
     if needs_input_grad[0] or needs_input_grad[1]:
-        grad_gate = torch.sigmoid(gate) * (torch.sigmoid(-gate) * gate + 1) * grad_output * up
+        grad_gate = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * grad_output * up
     if needs_input_grad[0]:
         grad_input_up = grad_up @ weight_up
         grad_input_gate = grad_gate @ weight_gate
@@ -84,7 +84,7 @@ def swiglu_linear_tangent(
     tangent_up_sum = tangent_input @ weight_up.mT
     tangent_up_sum_1 = input @ tangent_weight_up.mT
     total = tangent_gate_sum + tangent_gate_sum_1
-    product = torch.sigmoid(gate) * (torch.sigmoid(-gate) * gate + 1) * up * total
+    product = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * up * total
     total_2 = tangent_up_sum + tangent_up_sum_1
     tangent_output = torch.nn.functional.silu(gate) * total_2 + product
     tangent_output = tangent_output.to(dtype)

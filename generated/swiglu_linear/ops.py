@@ -84,10 +84,9 @@ def swiglu_linear_second(
     if needs_input_grad[1] or needs_input_grad[3]:
         grad_up = grad_output * silu_gate
     sigmoid_gate = torch.sigmoid(gate)
-    sigmoid_gate_2 = torch.sigmoid(-gate)
-    total = sigmoid_gate_2 * gate + 1
+    difference = 1 - torch.nn.functional.silu(-gate)
     if needs_input_grad[1] or needs_input_grad[2]:
-        grad_gate = sigmoid_gate * total * grad_output * up
+        grad_gate = sigmoid_gate * difference * grad_output * up
     grad_grad_gate_part = input @ grad_grad_weight_gate.mT
     grad_grad_gate_part_1 = grad_grad_input @ weight_gate.mT
     grad_grad_gate = grad_grad_gate_part + grad_grad_gate_part_1
@@ -96,21 +95,24 @@ def swiglu_linear_second(
         grad_grad_up_grad_input_up = grad_grad_input @ weight_up.mT
         grad_grad_up = grad_grad_up_grad_weight_up + grad_grad_up_grad_input_up
     if needs_input_grad[1] or needs_input_grad[3]:
-        grad_up_1 = sigmoid_gate * total * grad_grad_gate * grad_output
+        grad_up_1 = sigmoid_gate * difference * grad_grad_gate * grad_output
     if needs_input_grad[1] or needs_input_grad[2]:
-        product = sigmoid_gate * (sigmoid_gate_2 - sigmoid_gate_2 * silu_gate) * grad_output * up
-        total_2 = product + sigmoid_gate_2 * sigmoid_gate * total * grad_output * up
-        grad_gate_1 = grad_grad_gate * total_2 + sigmoid_gate * total * grad_grad_up * grad_output
+        sigmoid_gate_2 = torch.sigmoid(-gate)
+        product = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product
+        product_2 = sigmoid_gate * difference * grad_grad_up * grad_output
+        grad_gate_1 = grad_grad_gate * total + product_2
     if needs_input_grad[0]:
-        grad_grad_output = sigmoid_gate * total * grad_grad_gate * up + grad_grad_up * silu_gate
+        product_3 = sigmoid_gate * difference * grad_grad_gate * up
+        grad_grad_output = product_3 + grad_grad_up * silu_gate
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_input_grad_weight_up = grad_up @ grad_grad_weight_up
         grad_input_grad_weight_gate = grad_gate @ grad_grad_weight_gate
         grad_input_up_1 = grad_up_1 @ weight_up
         grad_input_gate_1 = grad_gate_1 @ weight_gate
-        total_3 = grad_input_grad_weight_up + grad_input_grad_weight_gate
-        grad_input = total_3 + grad_input_up_1 + grad_input_gate_1
+        total_2 = grad_input_grad_weight_up + grad_input_grad_weight_gate
+        grad_input = total_2 + grad_input_up_1 + grad_input_gate_1
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
         grad_weight_gate_part = as_rows(grad_gate).mT @ as_rows(grad_grad_input)
@@ -152,22 +154,22 @@ def swiglu_linear_backward_tangent(
     silu_gate = torch.nn.functional.silu(gate)
     grad_up = grad_output * silu_gate
     sigmoid_gate = torch.sigmoid(gate)
-    sigmoid_gate_2 = torch.sigmoid(-gate)
-    total = sigmoid_gate_2 * gate + 1
-    product = sigmoid_gate * total * grad_output * tangent_gate
+    difference = 1 - torch.nn.functional.silu(-gate)
+    product = sigmoid_gate * difference * grad_output * tangent_gate
     tangent_grad_up = silu_gate * tangent_grad_output + product
-    grad_gate = sigmoid_gate * total * grad_output * up
-    product_2 = sigmoid_gate * (sigmoid_gate_2 - sigmoid_gate_2 * silu_gate) * grad_output * up
-    total_2 = product_2 + sigmoid_gate_2 * sigmoid_gate * total * grad_output * up
-    product_3 = sigmoid_gate * total * up * tangent_grad_output
-    product_4 = sigmoid_gate * total * grad_output * tangent_up
-    tangent_grad_gate = total_2 * tangent_gate + product_3 + product_4
+    grad_gate = sigmoid_gate * difference * grad_output * up
+    sigmoid_gate_2 = torch.sigmoid(-gate)
+    product_2 = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
+    total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product_2
+    product_3 = sigmoid_gate * difference * up * tangent_grad_output
+    product_4 = sigmoid_gate * difference * grad_output * tangent_up
+    tangent_grad_gate = total * tangent_gate + product_3 + product_4
     tangent_grad_input_up_sum = tangent_grad_up @ weight_up
     tangent_grad_input_up_sum_1 = grad_up @ tangent_weight_up
     tangent_grad_input_gate_sum = tangent_grad_gate @ weight_gate
     tangent_grad_input_gate_sum_1 = grad_gate @ tangent_weight_gate
-    total_3 = tangent_grad_input_gate_sum + tangent_grad_input_gate_sum_1
-    tangent_grad_input = tangent_grad_input_up_sum + tangent_grad_input_up_sum_1 + total_3
+    total_2 = tangent_grad_input_gate_sum + tangent_grad_input_gate_sum_1
+    tangent_grad_input = tangent_grad_input_up_sum + tangent_grad_input_up_sum_1 + total_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     tangent_grad_weight_gate_sum = as_rows(tangent_grad_gate).mT @ as_rows(input)
     tangent_grad_weight_gate_sum_1 = as_rows(grad_gate).mT @ as_rows(tangent_input)

@@ -704,9 +704,10 @@ def triplet_margin_loss(
             swap=swap,
             reduction=reduction,
         )
-    return OP(
+    results = OP(
         *operands("triplet_margin_loss", ("anchor", "positive", "negative"), "fff", given), margin, eps, swap, reduction
-    )[0]
+    )
+    return results[0]
 
 
 add_function("triplet_margin_loss", triplet_margin_loss)

@@ -155,6 +155,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
+        unordered=("backward",),
     )
 )
 

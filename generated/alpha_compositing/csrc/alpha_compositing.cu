@@ -54,8 +54,6 @@ struct alpha_compositing_forward_weight_step {
   rt::Tensor<scalar_t> weight;
   rt::Tensor<const opmath_t> through;
   rt::Tensor<const scalar_t> alpha;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider t_size;
   rt::Batch batch;
 
@@ -63,8 +61,7 @@ struct alpha_compositing_forward_weight_step {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t part = t > 0 ? through.load(place, rt::checked(t - 1, T, report, 2, 1)) : opmath_t(1);
-    weight.store(part * alpha.load(place, t), place, t);
+    weight.store((t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t), place, t);
   }
 };
 
@@ -82,17 +79,13 @@ int run_alpha_compositing_forward_weight(const OpgenCall& call) {
   step.weight = args.template tensor<scalar_t>(0);
   step.through = args.template tensor<const opmath_t>(1);
   step.alpha = args.template tensor<const scalar_t>(2);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
 extern "C" int alpha_compositing_forward_weight(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_alpha_compositing_forward_weight<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_alpha_compositing_forward_weight<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -104,8 +97,6 @@ struct alpha_compositing_forward_output_step {
   rt::Tensor<const scalar_t> alpha;
   rt::Tensor<const scalar_t> colour;
   rt::Tensor<scalar_t> output;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider t_size;
   rt::Divider c_size;
   rt::Batch batch;
@@ -117,15 +108,8 @@ struct alpha_compositing_forward_output_step {
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> output_value_fold;
     for (int64_t t = Team::rank(); t < t_size.size; t += Team::size) {
-      const opmath_t part = colour.load(place, t, c);
-      const opmath_t part_2 = alpha.load(place, t);
-      opmath_t part_3;
-      if (t > 0) {
-        part_3 = through.load(place, rt::checked(t - 1, T, report, 2, 1));
-      } else {
-        part_3 = 1;
-      }
-      output_value_fold.add(part_3 * part_2 * part);
+      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
     }
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -151,8 +135,6 @@ int run_alpha_compositing_forward_output(const OpgenCall& call) {
   step.alpha = args.template tensor<const scalar_t>(1);
   step.colour = args.template tensor<const scalar_t>(2);
   step.output = args.template tensor<scalar_t>(3);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.t_size = rt::Divider(call.dims[0]);
   step.c_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
@@ -160,9 +142,7 @@ int run_alpha_compositing_forward_output(const OpgenCall& call) {
 }
 
 extern "C" int alpha_compositing_forward_output(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_alpha_compositing_forward_output<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_alpha_compositing_forward_output<scalar_t>(*call));
 }
 
 // --- backward
@@ -293,7 +273,6 @@ struct alpha_compositing_backward_share_through_step {
   rt::Tensor<const opmath_t> factor_through;
   rt::Divider t_size;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -303,19 +282,17 @@ struct alpha_compositing_backward_share_through_step {
         const bool t_2 = t + 1 < T;
         opmath_t part;
         if (t_2) {
-          const opmath_t part_2 = grad_weight_1.load(place, rt::checked(t + 1, T, report, 5, 1));
-          part = part_2 * alpha.load(place, rt::checked(t + 1, T, report, 2, 1));
+          part = grad_weight_1.load(place, t + 1) * alpha.load(place, t + 1);
         } else {
           part = 0;
         }
-        opmath_t part_3;
+        opmath_t part_2;
         if (t_2) {
-          const opmath_t part_4 = factor_through.load(place, rt::checked(t + 1, T, report, 6, 1));
-          part_3 = share_through.load(place, t + 1) * part_4;
+          part_2 = share_through.load(place, t + 1) * factor_through.load(place, t + 1);
         } else {
-          part_3 = 0;
+          part_2 = 0;
         }
-        share_through.store(part + part_3, place, t);
+        share_through.store(part + part_2, place, t);
       }
     }
   }
@@ -339,15 +316,12 @@ int run_alpha_compositing_backward_share_through(const OpgenCall& call) {
   step.factor_through = args.template tensor<const opmath_t>(3);
   step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
-  step.report = call.device_room;
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call));
 }
 
 extern "C" int alpha_compositing_backward_share_through(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_alpha_compositing_backward_share_through<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_alpha_compositing_backward_share_through<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -359,8 +333,6 @@ struct alpha_compositing_backward_grad_alpha_step {
   rt::Tensor<scalar_t> grad_alpha;
   rt::Tensor<const opmath_t> grad_weight_1;
   rt::Tensor<const opmath_t> share_through;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider t_size;
   rt::Batch batch;
 
@@ -368,7 +340,7 @@ struct alpha_compositing_backward_grad_alpha_step {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t t_3 = t > 0 ? through.load(place, rt::checked(t - 1, T, report, 4, 1)) : opmath_t(1);
+    const opmath_t t_3 = t > 0 ? through.load(place, t - 1) : opmath_t(1);
     grad_alpha.store(grad_weight_1.load(place, t) * t_3 - share_through.load(place, t) * t_3, place, t);
   }
 };
@@ -389,17 +361,13 @@ int run_alpha_compositing_backward_grad_alpha(const OpgenCall& call) {
   step.grad_alpha = args.template tensor<scalar_t>(1);
   step.grad_weight_1 = args.template tensor<const opmath_t>(2);
   step.share_through = args.template tensor<const opmath_t>(3);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
 extern "C" int alpha_compositing_backward_grad_alpha(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_alpha_compositing_backward_grad_alpha<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_alpha_compositing_backward_grad_alpha<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -411,8 +379,6 @@ struct alpha_compositing_backward_grad_colour_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> through;
   rt::Tensor<const scalar_t> alpha;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider c_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -422,15 +388,8 @@ struct alpha_compositing_backward_grad_colour_step {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t part = grad_output.load_or_zero(place, c);
-    const opmath_t part_2 = alpha.load(place, t);
-    opmath_t part_3;
-    if (t > 0) {
-      part_3 = through.load(place, rt::checked(t - 1, T, report, 4, 1));
-    } else {
-      part_3 = 1;
-    }
-    grad_colour.store(part * (part_3 * part_2), place, t, c);
+    const opmath_t part = (t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t);
+    grad_colour.store(grad_output.load_or_zero(place, c) * part, place, t, c);
   }
 };
 
@@ -450,8 +409,6 @@ int run_alpha_compositing_backward_grad_colour(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.through = args.template tensor<const opmath_t>(2);
   step.alpha = args.template tensor<const scalar_t>(3);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.c_size = rt::Divider(call.dims[1]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -459,26 +416,24 @@ int run_alpha_compositing_backward_grad_colour(const OpgenCall& call) {
 }
 
 extern "C" int alpha_compositing_backward_grad_colour(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_alpha_compositing_backward_grad_colour<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_alpha_compositing_backward_grad_colour<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep alpha_compositing_cuda_steps[] = {
     // 0
     {alpha_compositing_forward_through, nullptr, 0},
     // 1
-    {alpha_compositing_forward_weight, nullptr, 1},
+    {alpha_compositing_forward_weight, nullptr, 0},
     // 2
-    {alpha_compositing_forward_output, nullptr, 1},
+    {alpha_compositing_forward_output, nullptr, 0},
     // 3
     {alpha_compositing_backward_grad_weight_1, nullptr, 0},
     // 4
     {alpha_compositing_backward_factor_through, nullptr, 0},
     // 5
-    {alpha_compositing_backward_share_through, nullptr, 1},
+    {alpha_compositing_backward_share_through, nullptr, 0},
     // 6
-    {alpha_compositing_backward_grad_alpha, nullptr, 1},
+    {alpha_compositing_backward_grad_alpha, nullptr, 0},
     // 7
-    {alpha_compositing_backward_grad_colour, nullptr, 1},
+    {alpha_compositing_backward_grad_colour, nullptr, 0},
 };

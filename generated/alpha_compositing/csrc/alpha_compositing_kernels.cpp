@@ -50,7 +50,7 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
         const bool part_2 = outer.index(run, 0, i) > 0;
         opmath_t part_3;
         if (part_2) {
-          part_3 = rt::pick(host, through, run.of(0, i), 2, 1, outer.index(run, 0, i) - 1, T);
+          part_3 = rt::load(through, run.of(0, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
         } else {
           part_3 = 1;
         }
@@ -64,8 +64,8 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
   const int64_t C = call.dims[1];
+  const int64_t T = call.dims[0];
   const rt::Tensor<opmath_t> through(call, 2, 2, 0);
   const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
   const rt::Tensor<opmath_t> colour(call, 1, 3, 0);
@@ -85,7 +85,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const bool part_2 = over_t.index(run, 0, i) > 0;
           opmath_t part_3;
           if (part_2) {
-            part_3 = rt::pick(host, through, run.at[0], 2, 1, over_t.index(run, 0, i) - 1, T);
+            part_3 = rt::load(through, run.at[0] + (over_t.index(run, 0, i) - 1) * through.stride(1));
           } else {
             part_3 = 1;
           }
@@ -167,15 +167,15 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
           const bool t_2 = t + 1 < T;
           opmath_t part_2;
           if (t_2) {
-            const opmath_t part_3 = rt::pick(host, grad_weight_1, run.of(0, i), 5, 1, t + 1, T);
-            part_2 = part_3 * rt::pick(host, alpha, run.of(1, i), 2, 1, t + 1, T);
+            const opmath_t part_3 = rt::load(grad_weight_1, run.of(0, i) + (t + 1) * grad_weight_1.stride(1));
+            part_2 = part_3 * rt::load(alpha, run.of(1, i) + (t + 1) * alpha.stride(1));
           } else {
             part_2 = 0;
           }
           opmath_t part_4;
           if (t_2) {
-            const opmath_t part_5 = rt::load(share_through, run.of(2, i) + (t + 1) * share_through.stride(1));
-            part_4 = part_5 * rt::pick(host, factor_through, run.of(3, i), 6, 1, t + 1, T);
+            const opmath_t part_5 = rt::load(factor_through, run.of(3, i) + (t + 1) * factor_through.stride(1));
+            part_4 = rt::load(share_through, run.of(2, i) + (t + 1) * share_through.stride(1)) * part_5;
           } else {
             part_4 = 0;
           }
@@ -207,7 +207,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
         const bool part_2 = outer.index(run, 0, i) > 0;
         opmath_t part_3;
         if (part_2) {
-          part_3 = rt::pick(host, through, run.of(0, i), 4, 1, outer.index(run, 0, i) - 1, T);
+          part_3 = rt::load(through, run.of(0, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
         } else {
           part_3 = 1;
         }
@@ -242,7 +242,7 @@ int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = grad_output_at[i];
         opmath_t part_4;
         if (part_2) {
-          part_4 = rt::pick(host, through, run.of(1, i), 4, 1, outer.index(run, 0, i) - 1, T);
+          part_4 = rt::load(through, run.of(1, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
         } else {
           part_4 = 1;
         }

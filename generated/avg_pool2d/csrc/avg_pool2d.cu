@@ -162,7 +162,6 @@ struct avg_pool2d_backward_0_grad_input_step {
   int64_t stride;
   int64_t Q;
   int64_t P;
-  OpgenBadIndex* report;
   rt::Divider r_size;
   rt::Divider s_size;
   rt::Divider w_size;
@@ -191,8 +190,8 @@ struct avg_pool2d_backward_0_grad_input_step {
       const bool part_4 = part_3 && part_2;
       opmath_t part_5;
       if (part_4) {
-        part_5 = grad_output.load_or_zero(place, rt::checked(rt::floordiv(padding + h - r, stride), P, report, 0, 1),
-                                          rt::checked(rt::floordiv(padding + w - s, stride), Q, report, 0, 2)) / t_3;
+        part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                          stride)) / t_3;
       } else {
         part_5 = 0;
       }
@@ -222,7 +221,6 @@ int run_avg_pool2d_backward_0_grad_input(const OpgenCall& call) {
   step.stride = call.ints[1];
   step.Q = call.dims[3];
   step.P = call.dims[2];
-  step.report = call.device_room;
   step.r_size = rt::Divider(call.ints[0]);
   step.s_size = rt::Divider(call.ints[0]);
   step.w_size = rt::Divider(call.dims[1]);
@@ -232,9 +230,7 @@ int run_avg_pool2d_backward_0_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int avg_pool2d_backward_0_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_avg_pool2d_backward_0_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_avg_pool2d_backward_0_grad_input<scalar_t>(*call));
 }
 
 // --- backward_1
@@ -253,7 +249,6 @@ struct avg_pool2d_backward_1_grad_input_step {
   int64_t kernel_size;
   int64_t Q;
   int64_t P;
-  OpgenBadIndex* report;
   rt::Divider w_size;
   rt::Divider h_size;
   rt::Batch batch;
@@ -271,8 +266,8 @@ struct avg_pool2d_backward_1_grad_input_step {
     opmath_t part_4;
     if (part_3) {
       const int64_t part_5 = kernel_size * kernel_size;
-      part_4 = grad_output.load_or_zero(place, rt::checked(rt::floordiv(padding + h, kernel_size), P, report, 0, 1),
-                                        rt::checked(rt::floordiv(padding + w, kernel_size), Q, report, 0, 2)) / part_5;
+      part_4 = grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w,
+                                        kernel_size)) / part_5;
     } else {
       part_4 = 0;
     }
@@ -295,7 +290,6 @@ int run_avg_pool2d_backward_1_grad_input(const OpgenCall& call) {
   step.kernel_size = call.ints[0];
   step.Q = call.dims[3];
   step.P = call.dims[2];
-  step.report = call.device_room;
   step.w_size = rt::Divider(call.dims[1]);
   step.h_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -303,9 +297,7 @@ int run_avg_pool2d_backward_1_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int avg_pool2d_backward_1_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_avg_pool2d_backward_1_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_avg_pool2d_backward_1_grad_input<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep avg_pool2d_cuda_steps[] = {
@@ -314,7 +306,7 @@ extern "C" const OpgenCudaStep avg_pool2d_cuda_steps[] = {
     // 1
     {avg_pool2d_forward_1_output, nullptr, 0},
     // 2
-    {avg_pool2d_backward_0_grad_input, nullptr, 1},
+    {avg_pool2d_backward_0_grad_input, nullptr, 0},
     // 3
-    {avg_pool2d_backward_1_grad_input, nullptr, 1},
+    {avg_pool2d_backward_1_grad_input, nullptr, 0},
 };

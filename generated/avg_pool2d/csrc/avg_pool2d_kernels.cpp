@@ -115,13 +115,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const bool part_5 = part_3 && part_4;
           opmath_t part_6;
           if (part_5) {
-            part_6 = (rt::inside(host, rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i),
-                      stride), P, 0, 1) && rt::inside(host, rt::floordiv(padding + outer.index(row, 1,
-                      0) - over_r_s.index(run, 1, i), stride), Q, 0, 2) ? rt::load(grad_output,
-                      run.at[0] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i),
-                      stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
-                      0) - over_r_s.index(run, 1, i),
-                      stride) * grad_output.stride(2)) : static_cast<opmath_t>(0)) / t_3;
+            part_6 = rt::load(grad_output, run.at[0] + rt::floordiv(padding + outer.index(row, 0,
+                              0) - over_r_s.index(run, 0, i),
+                              stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
+                              0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / t_3;
           } else {
             part_6 = 0;
           }
@@ -161,11 +158,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t part_4;
         if (part_3) {
           const int64_t part_5 = kernel_size * kernel_size;
-          part_4 = (rt::inside(host, rt::floordiv(padding + outer.index(run, 0, i), kernel_size), P, 0,
-                    1) && rt::inside(host, rt::floordiv(padding + outer.index(run, 1, i), kernel_size), Q, 0,
-                    2) ? rt::load(grad_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i),
-                    kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                    kernel_size) * grad_output.stride(2)) : static_cast<opmath_t>(0)) / part_5;
+          part_4 = rt::load(grad_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i),
+                            kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
+                            kernel_size) * grad_output.stride(2)) / part_5;
         } else {
           part_4 = 0;
         }

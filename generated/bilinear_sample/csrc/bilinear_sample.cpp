@@ -16,10 +16,10 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor bilinear_sample_forward(const Optional& image, const Optional& points_) {
+Tensor bilinear_sample_forward(const Optional& image, const Optional& points) {
   opgen::Call call("bilinear_sample", OPGEN_CHOOSE_STEPS(bilinear_sample), 3);
   call.input("image", image, Element::scalar, {opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("points", points_, Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)});
+  call.input("points", points, Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)});
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(2, "N")});
@@ -28,11 +28,11 @@ Tensor bilinear_sample_forward(const Optional& image, const Optional& points_) {
 }
 
 std::tuple<Tensor, Tensor> bilinear_sample_backward(const Optional& grad_output, const Optional& image,
-                                                    const Optional& points_, const std::vector<bool>& mask) {
+                                                    const Optional& points, const std::vector<bool>& mask) {
   opgen::Call call("bilinear_sample", OPGEN_CHOOSE_STEPS(bilinear_sample), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(2, "N")});
   call.input("image", image, Element::scalar, {opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("points", points_, Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)});
+  call.input("points", points, Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)});
   call.begin();
   call.hold();
   call.allocate("row", Element::int64, {opgen::dim(2, "N")}, mask[0] || mask[1]);

@@ -159,7 +159,7 @@ extern "C" int bilinear_sample_backward_grad_image_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_sample_backward_grad_image_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct bilinear_sample_backward_grad_image_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -70,7 +70,7 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   {

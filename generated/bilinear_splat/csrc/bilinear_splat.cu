@@ -93,7 +93,7 @@ extern "C" int bilinear_splat_forward_grid_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_splat_forward_grid_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct bilinear_splat_forward_grid_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -27,7 +27,7 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_grid(const OpgenCall& call, OpgenHost& host) {
   {

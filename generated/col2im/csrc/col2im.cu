@@ -63,7 +63,7 @@ extern "C" int col2im_forward_output_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_col2im_forward_output_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct col2im_forward_output_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -4,6 +4,7 @@
 //
 // output[n, o, p] = sum[c, k](
 //     pad(input[n, o//(O//groups)*Cg + c, p*stride + k*dilation - padding], 0) * weight[o, c, k]) + bias[o]
+#include "opgen_convolution.h"
 #include "opgen_host.h"
 
 OPGEN_DECLARE_STEPS(conv1d);
@@ -29,8 +30,16 @@ Tensor conv1d_forward_0(const Optional& input, const Optional& weight, const Opt
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(6, "P")});
-  call.run(0);
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv1d");
+    convolution.along(call.size(6), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(3), groups));
+    convolution.plus(call.whole("bias", Element::scalar));
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.output());
+  }
   return call.result("output", Element::scalar);
 }
 
@@ -48,8 +57,15 @@ Tensor conv1d_forward_1(const Optional& input, const Optional& weight, const Opt
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(6, "P")});
-  call.run(1);
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv1d");
+    convolution.along(call.size(6), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(3), groups));
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.output());
+  }
   return call.result("output", Element::scalar);
 }
 
@@ -75,12 +91,26 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Optional& grad_output, 
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")}, mask[0]);
-  call.allocate("grad_weight", Element::scalar, {opgen::dim(3, "O"), opgen::dim(5, "Cg"), opgen::dim(4, "K")}, mask[1]);
+  call.reserve("grad_input");
+  call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(3, "O")}, mask[2]);
-  if (mask[0]) call.run(2);
-  if (mask[1]) call.run(3);
-  if (mask[2]) call.run(4);
+  if (mask[0]) {
+    opgen::Convolution convolution("conv1d");
+    convolution.along(call.size(2), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(3), groups));
+    convolution.take(call.whole("grad_output", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("grad_input", convolution.data(call.size(1)));
+  }
+  if (mask[1]) {
+    opgen::Convolution convolution("conv1d");
+    convolution.along(call.size(4), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(3), groups));
+    convolution.take(call.whole("grad_output", Element::scalar));
+    convolution.take(call.whole("input", Element::scalar));
+    call.set("grad_weight", convolution.weight(call.size(5)));
+  }
+  if (mask[2]) call.run(0);
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

@@ -36,18 +36,18 @@ struct conv1d_forward_0_output_step {
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> sum_c_k_fold;
+    rt::Sum<opmath_t> output_sum_2_fold;
     for (int64_t inner = Team::rank(); inner < c_size.size * k_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t k = rt::split(&inner_rest, k_size);
       const int64_t c = inner_rest;
       const opmath_t part = weight.load(o, c, k);
-      sum_c_k_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
+      output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
     }
-    rt::join<Team>(&sum_c_k_fold);
-    const opmath_t sum_c_k = sum_c_k_fold.value;
+    rt::join<Team>(&output_sum_2_fold);
+    const opmath_t output_sum_2 = output_sum_2_fold.value;
     if (Team::rank() == 0) {
-      output.store(sum_c_k + bias.load(o), n, o, p);
+      output.store(output_sum_2 + bias.load(o), n, o, p);
     }
   }
 };
@@ -385,13 +385,5 @@ extern "C" int conv1d_backward_grad_bias(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep conv1d_cuda_steps[] = {
     // 0
-    {conv1d_forward_0_output, nullptr, 0},
-    // 1
-    {conv1d_forward_1_output, nullptr, 0},
-    // 2
-    {conv1d_backward_grad_input, nullptr, 1},
-    // 3
-    {conv1d_backward_grad_weight, nullptr, 0},
-    // 4
     {conv1d_backward_grad_bias, nullptr, 0},
 };

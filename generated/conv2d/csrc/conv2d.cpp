@@ -5,6 +5,7 @@
 // output[n, o, p, q] = sum[c, r, s](
 //     pad(input[n, o//(O//groups)*Cg + c, p*stride + r*dilation - padding, q*stride + s*dilation - padding], 0)
 //     * weight[o, c, r, s]) + bias[o]
+#include "opgen_convolution.h"
 #include "opgen_host.h"
 
 OPGEN_DECLARE_STEPS(conv2d);
@@ -33,9 +34,17 @@ Tensor conv2d_forward_0(const Optional& input, const Optional& weight, const Opt
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(4, "O"), opgen::dim(8, "P"), opgen::dim(9,
-                "Q")});
-  call.run(0);
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv2d");
+    convolution.along(call.size(8), stride, dilation, -padding);
+    convolution.along(call.size(9), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(4), groups));
+    convolution.plus(call.whole("bias", Element::scalar));
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.output());
+  }
   return call.result("output", Element::scalar);
 }
 
@@ -56,9 +65,16 @@ Tensor conv2d_forward_1(const Optional& input, const Optional& weight, const Opt
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(4, "O"), opgen::dim(8, "P"), opgen::dim(9,
-                "Q")});
-  call.run(1);
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv2d");
+    convolution.along(call.size(8), stride, dilation, -padding);
+    convolution.along(call.size(9), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(4), groups));
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.output());
+  }
   return call.result("output", Element::scalar);
 }
 
@@ -87,14 +103,28 @@ std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Optional& grad_output, 
   call.number(padding);
   call.number(dilation);
   call.number(groups);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"),
-                opgen::dim(3, "W")}, mask[0]);
-  call.allocate("grad_weight", Element::scalar, {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"),
-                opgen::dim(6, "S")}, mask[1]);
+  call.reserve("grad_input");
+  call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(4, "O")}, mask[2]);
-  if (mask[0]) call.run(2);
-  if (mask[1]) call.run(3);
-  if (mask[2]) call.run(4);
+  if (mask[0]) {
+    opgen::Convolution convolution("conv2d");
+    convolution.along(call.size(2), stride, dilation, -padding);
+    convolution.along(call.size(3), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(4), groups));
+    convolution.take(call.whole("grad_output", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("grad_input", convolution.data(call.size(1)));
+  }
+  if (mask[1]) {
+    opgen::Convolution convolution("conv2d");
+    convolution.along(call.size(5), stride, dilation, -padding);
+    convolution.along(call.size(6), stride, dilation, -padding);
+    convolution.grouped(rt::floordiv(call.size(4), groups));
+    convolution.take(call.whole("grad_output", Element::scalar));
+    convolution.take(call.whole("input", Element::scalar));
+    call.set("grad_weight", convolution.weight(call.size(7)));
+  }
+  if (mask[2]) call.run(0);
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

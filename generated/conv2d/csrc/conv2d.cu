@@ -40,19 +40,19 @@ struct conv2d_forward_0_output_step {
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> sum_c_r_s_fold;
+    rt::Sum<opmath_t> output_sum_2_fold;
     for (int64_t inner = Team::rank(); inner < c_size.size * r_size.size * s_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t s = rt::split(&inner_rest, s_size);
       const int64_t r = rt::split(&inner_rest, r_size);
       const int64_t c = inner_rest;
       const opmath_t part = weight.load(o, c, r, s);
-      sum_c_r_s_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
+      output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
     }
-    rt::join<Team>(&sum_c_r_s_fold);
-    const opmath_t sum_c_r_s = sum_c_r_s_fold.value;
+    rt::join<Team>(&output_sum_2_fold);
+    const opmath_t output_sum_2 = output_sum_2_fold.value;
     if (Team::rank() == 0) {
-      output.store(sum_c_r_s + bias.load(o), n, o, p, q);
+      output.store(output_sum_2 + bias.load(o), n, o, p, q);
     }
   }
 };
@@ -429,13 +429,5 @@ extern "C" int conv2d_backward_grad_bias(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep conv2d_cuda_steps[] = {
     // 0
-    {conv2d_forward_0_output, nullptr, 0},
-    // 1
-    {conv2d_forward_1_output, nullptr, 0},
-    // 2
-    {conv2d_backward_grad_input, nullptr, 1},
-    // 3
-    {conv2d_backward_grad_weight, nullptr, 0},
-    // 4
     {conv2d_backward_grad_bias, nullptr, 0},
 };

@@ -4,6 +4,7 @@
 //
 // output[n, o, p] = bias[o]
 // pad(output[n, o, l*stride + k - padding]) += sum[c](input[n, c, l] * weight[c, o, k])
+#include "opgen_convolution.h"
 #include "opgen_host.h"
 
 OPGEN_DECLARE_STEPS(conv_transpose1d);
@@ -26,9 +27,15 @@ Tensor conv_transpose1d_forward_0(const Optional& input, const Optional& weight,
   call.hold();
   call.number(stride);
   call.number(padding);
-  call.reserve("sum_c");
-  call.allocate("output", Element::compute, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5, "P")});
-  call.set("sum_c", call.contract("abc,bde->adce", "input", "weight", Element::scalar));
+  call.reserve("output_sum");
+  call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5, "P")});
+  {
+    opgen::Convolution convolution("conv_transpose1d");
+    convolution.along(call.size(5), stride, 1, -padding);
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output_sum", convolution.data(call.size(3)));
+  }
   call.run(0);
   return call.result("output", Element::scalar);
 }
@@ -44,10 +51,14 @@ Tensor conv_transpose1d_forward_1(const Optional& input, const Optional& weight,
   call.hold();
   call.number(stride);
   call.number(padding);
-  call.reserve("sum_c");
-  call.allocate("output", Element::compute, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5, "P")});
-  call.set("sum_c", call.contract("abc,bde->adce", "input", "weight", Element::scalar));
-  call.run(1);
+  call.reserve("output");
+  {
+    opgen::Convolution convolution("conv_transpose1d");
+    convolution.along(call.size(5), stride, 1, -padding);
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("output", convolution.data(call.size(3)));
+  }
   return call.result("output", Element::scalar);
 }
 
@@ -70,15 +81,24 @@ std::tuple<Tensor, Tensor, Tensor> conv_transpose1d_backward(const Optional& gra
   call.hold();
   call.number(stride);
   call.number(padding);
-  call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(2, "L"),
-                opgen::dim(4, "K")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(3, "O")}, mask[2]);
-  if (mask[0] || mask[1]) call.run(2);
-  if (mask[0]) call.set("grad_input", call.contract("abc,dbec->dae", "weight", "grad_sum_c", Element::compute));
-  if (mask[1]) call.set("grad_weight", call.contract("abc,adce->bde", "input", "grad_sum_c", Element::compute));
-  if (mask[2]) call.run(3);
+  if (mask[0]) {
+    opgen::Convolution convolution("conv_transpose1d");
+    convolution.along(call.size(2), stride, 1, -padding);
+    convolution.take(call.whole("grad_output", Element::scalar));
+    convolution.take(call.whole("weight", Element::scalar));
+    call.set("grad_input", convolution.output());
+  }
+  if (mask[1]) {
+    opgen::Convolution convolution("conv_transpose1d");
+    convolution.along(call.size(4), stride, 1, -padding);
+    convolution.take(call.whole("input", Element::scalar));
+    convolution.take(call.whole("grad_output", Element::scalar));
+    call.set("grad_weight", convolution.weight(call.size(3)));
+  }
+  if (mask[2]) call.run(1);
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

@@ -4,72 +4,97 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, weight, bias, sum_c, output
+// tensors: input, weight, bias, output_sum, output
 // dims: N, C, L, O, K, P
 // ints: stride, padding
 
-// a matrix product: left to the BLAS of torch
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_forward_0_sum_c_step {
+struct conv_transpose1d_forward_0_output_sum_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> sum_c;
-  rt::Divider c_size;
+  rt::Tensor<scalar_t> output_sum;
+  int64_t padding;
+  int64_t stride;
+  int64_t L;
+  OpgenBadIndex* report;
   rt::Divider k_size;
-  rt::Divider l_size;
+  rt::Divider c_1_size;
+  rt::Divider p_size;
   rt::Divider o_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t l = rt::split(&rest, l_size);
+    const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      total_fold.add(input.load(n, c, l) * weight.load(c, o, k));
+    const int64_t t = p + padding;
+    rt::Sum<opmath_t> output_sum_value_fold;
+    for (int64_t inner = Team::rank(); inner < k_size.size * c_1_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t c_1 = rt::split(&inner_rest, c_1_size);
+      const int64_t k = inner_rest;
+      const int64_t t_2 = t - k;
+      const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
+      const bool part_2 = part && rt::floordiv(t_2, stride) < L;
+      opmath_t part_3;
+      if (part_2) {
+        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0, 2));
+        part_3 = part_4 * weight.load(c_1, o, k);
+      } else {
+        part_3 = 0;
+      }
+      output_sum_value_fold.add(part_3);
     }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
+    rt::join<Team>(&output_sum_value_fold);
+    const opmath_t output_sum_value = output_sum_value_fold.value;
     if (Team::rank() == 0) {
-      sum_c.store(total, n, o, l, k);
+      output_sum.store(output_sum_value, n, o, p);
     }
   }
 };
 
 template <typename scalar_t>
-int run_conv_transpose1d_forward_0_sum_c(const OpgenCall& call) {
+int run_conv_transpose1d_forward_0_output_sum(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 3, -1},  // input
       {1, 3, -1},  // weight
-      {3, 4, -1},  // sum_c
+      {3, 3, -1},  // output_sum
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_0_sum_c_step<scalar_t> step;
+  conv_transpose1d_forward_0_output_sum_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
-  step.sum_c = args.template tensor<scalar_t>(2);
-  step.c_size = rt::Divider(call.dims[1]);
+  step.output_sum = args.template tensor<scalar_t>(2);
+  step.padding = call.ints[1];
+  step.stride = call.ints[0];
+  step.L = call.dims[2];
+  step.report = call.device_room;
   step.k_size = rt::Divider(call.dims[4]);
-  step.l_size = rt::Divider(call.dims[2]);
+  step.c_1_size = rt::Divider(call.dims[1]);
+  step.p_size = rt::Divider(call.dims[5]);
   step.o_size = rt::Divider(call.dims[3]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[3] * call.dims[2] * call.dims[4]);
+  return rt::rows(call, step, call.dims[0] * call.dims[3] * call.dims[5], call.dims[4] * call.dims[1]);
 }
 
-extern "C" int conv_transpose1d_forward_0_sum_c(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_forward_0_sum_c<scalar_t>(*call));
+extern "C" int conv_transpose1d_forward_0_output_sum(const OpgenCall* call) {
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_conv_transpose1d_forward_0_output_sum<scalar_t>(call));
+  });
 }
 
+// one value per point, nothing shared between points
 template <typename scalar_t>
-struct conv_transpose1d_forward_0_output_base_step {
+struct conv_transpose1d_forward_0_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> bias;
+  rt::Tensor<const scalar_t> output_sum;
   rt::Divider p_size;
   rt::Divider o_size;
 
@@ -78,78 +103,26 @@ struct conv_transpose1d_forward_0_output_base_step {
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    output.store(bias.load(o), n, o, p);
-  }
-};
-
-template <typename scalar_t>
-int run_conv_transpose1d_forward_0_output_base(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {4, 3, -1},  // output
-      {2, 1, -1},  // bias
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_0_output_base_step<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.bias = args.template tensor<const scalar_t>(1);
-  step.p_size = rt::Divider(call.dims[5]);
-  step.o_size = rt::Divider(call.dims[3]);
-  return rt::map(call, step, call.dims[0] * call.dims[3] * call.dims[5]);
-}
-
-extern "C" int conv_transpose1d_forward_0_output_base(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_forward_0_output_base<scalar_t>(*call));
-}
-
-// accumulates into the places that its positions name, in a fixed order
-template <typename scalar_t>
-struct conv_transpose1d_forward_0_output_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const scalar_t> sum_c;
-  int64_t stride;
-  int64_t padding;
-  int64_t P;
-  rt::Divider k_size;
-  rt::Divider l_size;
-  rt::Divider o_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t o = rt::split(&rest, o_size);
-    const int64_t n = rest;
-    if (!(l * stride + k - padding >= 0 && l * stride + k - padding < P)) return;
-    opmath_t* const cell = output.at(n, o, l * stride + k - padding);
-    rt::atomic_sum(cell, sum_c.load(n, o, l, k));
+    output.store(bias.load(o) + output_sum.load(n, o, p), n, o, p);
   }
 };
 
 template <typename scalar_t>
 int run_conv_transpose1d_forward_0_output(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {4, 3, -1},  // output
-      {3, 4, -1},  // sum_c
+      {2, 1, -1},  // bias
+      {3, 3, -1},  // output_sum
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   conv_transpose1d_forward_0_output_step<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.sum_c = args.template tensor<const scalar_t>(1);
-  step.stride = call.ints[0];
-  step.padding = call.ints[1];
-  step.P = call.dims[5];
-  step.k_size = rt::Divider(call.dims[4]);
-  step.l_size = rt::Divider(call.dims[2]);
+  step.output = args.template tensor<scalar_t>(0);
+  step.bias = args.template tensor<const scalar_t>(1);
+  step.output_sum = args.template tensor<const scalar_t>(2);
+  step.p_size = rt::Divider(call.dims[5]);
   step.o_size = rt::Divider(call.dims[3]);
-  const int status = run_conv_transpose1d_forward_0_output_base<scalar_t>(call);
-  if (status != OPGEN_OK) return status;
-  return rt::map(call, step, call.dims[0] * call.dims[3] * call.dims[2] * call.dims[4]);
+  return rt::map(call, step, call.dims[0] * call.dims[3] * call.dims[5]);
 }
 
 extern "C" int conv_transpose1d_forward_0_output(const OpgenCall* call) {
@@ -157,295 +130,186 @@ extern "C" int conv_transpose1d_forward_0_output(const OpgenCall* call) {
 }
 
 // --- forward_1
-// tensors: input, weight, sum_c, output
+// tensors: input, weight, output
 // dims: N, C, L, O, K, P
 // ints: stride, padding
 
-// a matrix product: left to the BLAS of torch
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_forward_1_sum_c_step {
+struct conv_transpose1d_forward_1_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> sum_c;
-  rt::Divider c_size;
+  rt::Tensor<scalar_t> output;
+  int64_t padding;
+  int64_t stride;
+  int64_t L;
+  OpgenBadIndex* report;
   rt::Divider k_size;
-  rt::Divider l_size;
+  rt::Divider c_1_size;
+  rt::Divider p_size;
   rt::Divider o_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t o = rt::split(&rest, o_size);
-    const int64_t n = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      total_fold.add(input.load(n, c, l) * weight.load(c, o, k));
-    }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      sum_c.store(total, n, o, l, k);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_conv_transpose1d_forward_1_sum_c(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 3, -1},  // input
-      {1, 3, -1},  // weight
-      {2, 4, -1},  // sum_c
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_1_sum_c_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.sum_c = args.template tensor<scalar_t>(2);
-  step.c_size = rt::Divider(call.dims[1]);
-  step.k_size = rt::Divider(call.dims[4]);
-  step.l_size = rt::Divider(call.dims[2]);
-  step.o_size = rt::Divider(call.dims[3]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[3] * call.dims[2] * call.dims[4]);
-}
-
-extern "C" int conv_transpose1d_forward_1_sum_c(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_forward_1_sum_c<scalar_t>(*call));
-}
-
-template <typename scalar_t>
-struct conv_transpose1d_forward_1_output_base_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> output;
-  rt::Divider p_size;
-  rt::Divider o_size;
-
-  OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    opmath_t output_value;
-    compute(&output_value);
-    output.store(output_value, n, o, p);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_value;
-      compute(&output_value);
-      output_pack.set(i, output_value);
+    const int64_t t = p + padding;
+    rt::Sum<opmath_t> output_value_fold;
+    for (int64_t inner = Team::rank(); inner < k_size.size * c_1_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t c_1 = rt::split(&inner_rest, c_1_size);
+      const int64_t k = inner_rest;
+      const int64_t t_2 = t - k;
+      const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
+      const bool part_2 = part && rt::floordiv(t_2, stride) < L;
+      opmath_t part_3;
+      if (part_2) {
+        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0, 2));
+        part_3 = part_4 * weight.load(c_1, o, k);
+      } else {
+        part_3 = 0;
+      }
+      output_value_fold.add(part_3);
     }
-    rt::store_pack(output, first, output_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_conv_transpose1d_forward_1_output_base(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {3, 3, -1},  // output
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_1_output_base_step<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.p_size = rt::Divider(call.dims[5]);
-  step.o_size = rt::Divider(call.dims[3]);
-  const int64_t points = call.dims[0] * call.dims[3] * call.dims[5];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int conv_transpose1d_forward_1_output_base(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_forward_1_output_base<scalar_t>(*call));
-}
-
-// accumulates into the places that its positions name, in a fixed order
-template <typename scalar_t>
-struct conv_transpose1d_forward_1_output_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const scalar_t> sum_c;
-  int64_t stride;
-  int64_t padding;
-  int64_t P;
-  rt::Divider k_size;
-  rt::Divider l_size;
-  rt::Divider o_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t o = rt::split(&rest, o_size);
-    const int64_t n = rest;
-    if (!(l * stride + k - padding >= 0 && l * stride + k - padding < P)) return;
-    opmath_t* const cell = output.at(n, o, l * stride + k - padding);
-    rt::atomic_sum(cell, sum_c.load(n, o, l, k));
+    rt::join<Team>(&output_value_fold);
+    const opmath_t output_value = output_value_fold.value;
+    if (Team::rank() == 0) {
+      output.store(output_value, n, o, p);
+    }
   }
 };
 
 template <typename scalar_t>
 int run_conv_transpose1d_forward_1_output(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 3, -1},  // output
-      {2, 4, -1},  // sum_c
+      {0, 3, -1},  // input
+      {1, 3, -1},  // weight
+      {2, 3, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   conv_transpose1d_forward_1_output_step<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.sum_c = args.template tensor<const scalar_t>(1);
-  step.stride = call.ints[0];
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.output = args.template tensor<scalar_t>(2);
   step.padding = call.ints[1];
-  step.P = call.dims[5];
+  step.stride = call.ints[0];
+  step.L = call.dims[2];
+  step.report = call.device_room;
   step.k_size = rt::Divider(call.dims[4]);
-  step.l_size = rt::Divider(call.dims[2]);
+  step.c_1_size = rt::Divider(call.dims[1]);
+  step.p_size = rt::Divider(call.dims[5]);
   step.o_size = rt::Divider(call.dims[3]);
-  const int status = run_conv_transpose1d_forward_1_output_base<scalar_t>(call);
-  if (status != OPGEN_OK) return status;
-  return rt::map(call, step, call.dims[0] * call.dims[3] * call.dims[2] * call.dims[4]);
+  return rt::rows(call, step, call.dims[0] * call.dims[3] * call.dims[5], call.dims[4] * call.dims[1]);
 }
 
 extern "C" int conv_transpose1d_forward_1_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_forward_1_output<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_conv_transpose1d_forward_1_output<scalar_t>(call));
+  });
 }
 
 // --- backward
-// tensors: grad_output, input, weight, grad_sum_c, grad_input, grad_weight, grad_bias
+// tensors: grad_output, input, weight, grad_input, grad_weight, grad_bias
 // dims: N, C, L, O, K, P
 // ints: stride, padding
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct conv_transpose1d_backward_grad_sum_c_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> grad_sum_c;
-  rt::Tensor<const scalar_t> grad_output;
-  int64_t stride;
-  int64_t padding;
-  int64_t P;
-  rt::Divider k_size;
-  rt::Divider l_size;
-  rt::Divider o_size;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t l = rt::split(&rest, l_size);
-    const int64_t o = rt::split(&rest, o_size);
-    const int64_t n = rest;
-    grad_sum_c.store(l * stride + k - padding >= 0 && l * stride + k - padding < P ? grad_output.load_or_zero(n, o,
-                     l * stride + k - padding) : opmath_t(0), n, o, l, k);
-  }
-};
-
-template <typename scalar_t>
-int run_conv_transpose1d_backward_grad_sum_c(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {3, 4, -1},  // grad_sum_c
-      {0, 3, -1},  // grad_output
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_backward_grad_sum_c_step<scalar_t> step;
-  step.grad_sum_c = args.template tensor<opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.stride = call.ints[0];
-  step.padding = call.ints[1];
-  step.P = call.dims[5];
-  step.k_size = rt::Divider(call.dims[4]);
-  step.l_size = rt::Divider(call.dims[2]);
-  step.o_size = rt::Divider(call.dims[3]);
-  return rt::map(call, step, call.dims[0] * call.dims[3] * call.dims[2] * call.dims[4]);
-}
-
-extern "C" int conv_transpose1d_backward_grad_sum_c(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_backward_grad_sum_c<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct conv_transpose1d_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> grad_sum_c;
-  rt::Tensor<opmath_t> grad_input;
+  rt::Tensor<scalar_t> grad_input;
+  int64_t stride;
+  int64_t padding;
+  int64_t P;
+  OpgenBadIndex* report;
   rt::Divider o_size;
   rt::Divider k_size;
   rt::Divider l_size;
-  rt::Divider c_size;
+  rt::Divider c_1_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
-    const int64_t c = rt::split(&rest, c_size);
+    const int64_t c_1 = rt::split(&rest, c_1_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> total_fold;
+    const int64_t t = l * stride;
+    rt::Sum<opmath_t> grad_input_value_fold;
     for (int64_t inner = Team::rank(); inner < o_size.size * k_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t k = rt::split(&inner_rest, k_size);
       const int64_t o = inner_rest;
-      total_fold.add(weight.load(c, o, k) * grad_sum_c.load(n, o, l, k));
+      const int64_t t_2 = k + t - padding;
+      const bool part = t_2 >= 0 && t_2 < P;
+      opmath_t part_2;
+      if (part) {
+        const opmath_t part_3 = grad_output.load_or_zero(n, o, rt::checked(k + l * stride - padding, P, report, 0, 2));
+        part_2 = part_3 * weight.load(c_1, o, k);
+      } else {
+        part_2 = 0;
+      }
+      grad_input_value_fold.add(part_2);
     }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
+    rt::join<Team>(&grad_input_value_fold);
+    const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {
-      grad_input.store(total, n, c, l);
+      grad_input.store(grad_input_value, n, c_1, l);
     }
   }
 };
 
 template <typename scalar_t>
 int run_conv_transpose1d_backward_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {0, 3, -1},  // grad_output
       {2, 3, -1},  // weight
-      {3, 4, -1},  // grad_sum_c
-      {4, 3, -1},  // grad_input
+      {3, 3, -1},  // grad_input
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   conv_transpose1d_backward_grad_input_step<scalar_t> step;
-  step.weight = args.template tensor<const scalar_t>(0);
-  step.grad_sum_c = args.template tensor<const opmath_t>(1);
-  step.grad_input = args.template tensor<opmath_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
+  step.stride = call.ints[0];
+  step.padding = call.ints[1];
+  step.P = call.dims[5];
+  step.report = call.device_room;
   step.o_size = rt::Divider(call.dims[3]);
   step.k_size = rt::Divider(call.dims[4]);
   step.l_size = rt::Divider(call.dims[2]);
-  step.c_size = rt::Divider(call.dims[1]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[1] * call.dims[2]);
+  step.c_1_size = rt::Divider(call.dims[1]);
+  return rt::rows(call, step, call.dims[0] * call.dims[1] * call.dims[2], call.dims[3] * call.dims[4]);
 }
 
 extern "C" int conv_transpose1d_backward_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_backward_grad_input<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_conv_transpose1d_backward_grad_input<scalar_t>(call));
+  });
 }
 
-// a matrix product: left to the BLAS of torch
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct conv_transpose1d_backward_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> grad_sum_c;
-  rt::Tensor<opmath_t> grad_weight;
+  rt::Tensor<scalar_t> grad_weight;
+  int64_t padding;
+  int64_t stride;
+  int64_t L;
+  OpgenBadIndex* report;
   rt::Divider n_size;
-  rt::Divider l_size;
+  rt::Divider p_size;
   rt::Divider k_size;
   rt::Divider o_size;
 
@@ -454,45 +318,60 @@ struct conv_transpose1d_backward_grad_weight_step {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const int64_t o = rt::split(&rest, o_size);
-    const int64_t c = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * l_size.size; inner += Team::size) {
+    const int64_t c_1 = rest;
+    rt::Sum<opmath_t> grad_weight_value_fold;
+    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
-      const int64_t l = rt::split(&inner_rest, l_size);
+      const int64_t p = rt::split(&inner_rest, p_size);
       const int64_t n = inner_rest;
-      total_fold.add(input.load(n, c, l) * grad_sum_c.load(n, o, l, k));
+      const int64_t t_3 = p + padding - k;
+      const bool part = rt::mod(t_3, stride) == 0 && rt::floordiv(t_3, stride) >= 0;
+      const bool part_2 = part && rt::floordiv(t_3, stride) < L;
+      opmath_t part_3;
+      if (part_2) {
+        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 1, 2));
+        part_3 = grad_output.load_or_zero(n, o, p) * part_4;
+      } else {
+        part_3 = 0;
+      }
+      grad_weight_value_fold.add(part_3);
     }
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
+    rt::join<Team>(&grad_weight_value_fold);
+    const opmath_t grad_weight_value = grad_weight_value_fold.value;
     if (Team::rank() == 0) {
-      grad_weight.store(total, c, o, k);
+      grad_weight.store(grad_weight_value, c_1, o, k);
     }
   }
 };
 
 template <typename scalar_t>
 int run_conv_transpose1d_backward_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {0, 3, -1},  // grad_output
       {1, 3, -1},  // input
-      {3, 4, -1},  // grad_sum_c
-      {5, 3, -1},  // grad_weight
+      {4, 3, -1},  // grad_weight
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   conv_transpose1d_backward_grad_weight_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.grad_sum_c = args.template tensor<const opmath_t>(1);
-  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<scalar_t>(2);
+  step.padding = call.ints[1];
+  step.stride = call.ints[0];
+  step.L = call.dims[2];
+  step.report = call.device_room;
   step.n_size = rt::Divider(call.dims[0]);
-  step.l_size = rt::Divider(call.dims[2]);
+  step.p_size = rt::Divider(call.dims[5]);
   step.k_size = rt::Divider(call.dims[4]);
   step.o_size = rt::Divider(call.dims[3]);
-  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[3] * call.dims[4]);
+  return rt::rows(call, step, call.dims[1] * call.dims[3] * call.dims[4], call.dims[0] * call.dims[5]);
 }
 
 extern "C" int conv_transpose1d_backward_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_conv_transpose1d_backward_grad_weight<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_conv_transpose1d_backward_grad_weight<scalar_t>(call));
+  });
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -527,7 +406,7 @@ template <typename scalar_t>
 int run_conv_transpose1d_backward_grad_bias(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 3, -1},  // grad_output
-      {6, 1, -1},  // grad_bias
+      {5, 1, -1},  // grad_bias
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -547,9 +426,5 @@ extern "C" const OpgenCudaStep conv_transpose1d_cuda_steps[] = {
     // 0
     {conv_transpose1d_forward_0_output, nullptr, 0},
     // 1
-    {conv_transpose1d_forward_1_output, nullptr, 0},
-    // 2
-    {conv_transpose1d_backward_grad_sum_c, nullptr, 0},
-    // 3
     {conv_transpose1d_backward_grad_bias, nullptr, 0},
 };

@@ -5,132 +5,25 @@
 
 namespace {
 
-// Accumulates into the places that its positions name, in a fixed order.
-template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.dims[0];
-    const int64_t O = call.dims[3];
-    const int64_t P = call.dims[5];
-    const rt::Tensor<opmath_t> bias(call, 2, 1);
-    const rt::Tensor<opmath_t> output(call, 4, 3);
-    rt::Loops<2> outer;
-    outer.dim(N, {0, output.stride(0)});
-    outer.dim(O, {bias.stride(0), output.stride(1)});
-    outer.dim(P, {0, output.stride(2)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        const rt::Source<opmath_t> bias_at(bias, run.at[0], run.step[0], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i]); });
-      });
-    });
-  }
-  const int64_t stride = call.ints[0];
-  const int64_t padding = call.ints[1];
-  const int64_t P = call.dims[5];
-  const int64_t N = call.dims[0];
-  const int64_t O = call.dims[3];
-  const int64_t L = call.dims[2];
-  const int64_t K = call.dims[4];
-  const rt::Tensor<opmath_t> sum_c(call, 3, 4);
-  const rt::Tensor<opmath_t> output(call, 4, 3);
-  rt::Loops<2> outer;
-  outer.dim(N, {sum_c.stride(0), output.stride(0)});
-  outer.dim(O, {sum_c.stride(1), output.stride(1)});
-  rt::Loops<2> over_l_k;
-  over_l_k.dim(L, {sum_c.stride(2), 0}, true);
-  over_l_k.dim(K, {sum_c.stride(3), 0}, true);
-  rt::parallel(host, outer.count, over_l_k.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_l_k.runs<1>(0, over_l_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> sum_c_at(sum_c, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::within(over_l_k.index(point, 0, 0) * stride + over_l_k.index(point, 1, 0) - padding, P)) return;
-          rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + (over_l_k.index(point, 0,
-                                  0) * stride + over_l_k.index(point, 1, 0) - padding) * output.stride(2), sum_c_at[i]);
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, in a fixed order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t N = call.dims[0];
-    const int64_t O = call.dims[3];
-    const int64_t P = call.dims[5];
-    const rt::Tensor<opmath_t> output(call, 3, 3);
-    rt::Loops<1> outer;
-    outer.dim(N, {output.stride(0)});
-    outer.dim(O, {output.stride(1)});
-    outer.dim(P, {output.stride(2)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t stride = call.ints[0];
-  const int64_t padding = call.ints[1];
-  const int64_t P = call.dims[5];
-  const int64_t N = call.dims[0];
-  const int64_t O = call.dims[3];
-  const int64_t L = call.dims[2];
-  const int64_t K = call.dims[4];
-  const rt::Tensor<opmath_t> sum_c(call, 2, 4);
-  const rt::Tensor<opmath_t> output(call, 3, 3);
-  rt::Loops<2> outer;
-  outer.dim(N, {sum_c.stride(0), output.stride(0)});
-  outer.dim(O, {sum_c.stride(1), output.stride(1)});
-  rt::Loops<2> over_l_k;
-  over_l_k.dim(L, {sum_c.stride(2), 0}, true);
-  over_l_k.dim(K, {sum_c.stride(3), 0}, true);
-  rt::parallel(host, outer.count, over_l_k.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_l_k.runs<1>(0, over_l_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> sum_c_at(sum_c, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::within(over_l_k.index(point, 0, 0) * stride + over_l_k.index(point, 1, 0) - padding, P)) return;
-          rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + (over_l_k.index(point, 0,
-                                  0) * stride + over_l_k.index(point, 1, 0) - padding) * output.stride(2), sum_c_at[i]);
-        });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t stride = call.ints[0];
-  const int64_t padding = call.ints[1];
-  const int64_t P = call.dims[5];
+int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t O = call.dims[3];
-  const int64_t L = call.dims[2];
-  const int64_t K = call.dims[4];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 3, 4);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_output.stride(0), grad_sum_c.stride(0)});
-  outer.dim(O, {grad_output.stride(1), grad_sum_c.stride(1)});
-  outer.dim(L, {0, grad_sum_c.stride(2)}, true);
-  outer.dim(K, {0, grad_sum_c.stride(3)}, true);
+  const int64_t P = call.dims[5];
+  const rt::Tensor<opmath_t> bias(call, 2, 1);
+  const rt::Tensor<opmath_t> output_sum(call, 3, 3);
+  const rt::Tensor<opmath_t> output(call, 4, 3);
+  rt::Loops<3> outer;
+  outer.dim(N, {0, output_sum.stride(0), output.stride(0)});
+  outer.dim(O, {bias.stride(0), output_sum.stride(1), output.stride(1)});
+  outer.dim(P, {0, output_sum.stride(2), output.stride(2)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(outer.index(run, 0, i) * stride + outer.index(run, 1, i) - padding, P) ? rt::load(
-            grad_output, run.of(0, i) + (outer.index(run, 0, i) * stride + outer.index(run, 1,
-            i) - padding) * grad_output.stride(2)) : opmath_t(0);
-        grad_sum_c_out.set(i, value);
-      });
+      const rt::Source<opmath_t> bias_at(bias, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, bias_at[i] + output_sum_at[i]); });
     });
   });
   return rt::status(host);
@@ -143,7 +36,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t P = call.dims[5];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_bias(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p;
@@ -169,8 +62,6 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(conv_transpose1d) = {
-    OPGEN_STEP(forward_0_output),     // 0
-    OPGEN_STEP(forward_1_output),     // 1
-    OPGEN_STEP(backward_grad_sum_c),  // 2
-    OPGEN_STEP(backward_grad_bias),   // 3
+    OPGEN_STEP(forward_0_output),    // 0
+    OPGEN_STEP(backward_grad_bias),  // 1
 };

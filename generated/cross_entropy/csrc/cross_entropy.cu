@@ -907,7 +907,6 @@ struct cross_entropy_backward_0_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
-  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -928,7 +927,7 @@ struct cross_entropy_backward_0_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -942,7 +941,7 @@ struct cross_entropy_backward_0_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -974,7 +973,6 @@ int run_cross_entropy_backward_0_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
-  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -982,9 +980,7 @@ int run_cross_entropy_backward_0_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_0_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_0_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_input<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1100,7 +1096,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_hit_base(const OpgenCall* ca
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_hit_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct cross_entropy_backward_0_grad_weight_hit_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -1215,7 +1211,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_share_base(const OpgenCall* 
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_share_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct cross_entropy_backward_0_grad_weight_share_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -1400,7 +1396,6 @@ struct cross_entropy_backward_1_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
-  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1421,7 +1416,7 @@ struct cross_entropy_backward_1_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -1435,7 +1430,7 @@ struct cross_entropy_backward_1_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -1465,7 +1460,6 @@ int run_cross_entropy_backward_1_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
-  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1473,9 +1467,7 @@ int run_cross_entropy_backward_1_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_1_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_1_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_1_grad_input<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1588,7 +1580,7 @@ extern "C" int cross_entropy_backward_1_grad_weight_hit_base(const OpgenCall* ca
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_1_grad_weight_hit_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct cross_entropy_backward_1_grad_weight_hit_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -1731,7 +1723,6 @@ struct cross_entropy_backward_2_grad_input_step {
   int64_t ignore_index;
   opmath_t label_smoothing;
   int64_t C;
-  OpgenBadIndex* report;
   rt::Divider c_size;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1752,7 +1743,7 @@ struct cross_entropy_backward_2_grad_input_step {
       const bool part_2 = c == target_value;
       opmath_t part_3;
       if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_3 = 0;
       }
@@ -1766,7 +1757,7 @@ struct cross_entropy_backward_2_grad_input_step {
       const bool part_6 = c == target_value;
       opmath_t part_7;
       if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(rt::checked(target_value, C, report, 3, 0))) : opmath_t(0);
+        part_7 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_7 = 0;
       }
@@ -1796,7 +1787,6 @@ int run_cross_entropy_backward_2_grad_input(const OpgenCall& call) {
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
   step.C = call.dims[1];
-  step.report = call.device_room;
   step.c_size = rt::Divider(call.dims[1]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1804,9 +1794,7 @@ int run_cross_entropy_backward_2_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_2_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_2_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_input<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -1919,7 +1907,7 @@ extern "C" int cross_entropy_backward_2_grad_weight_hit_base(const OpgenCall* ca
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_weight_hit_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct cross_entropy_backward_2_grad_weight_hit_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -2261,7 +2249,7 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 11
     {cross_entropy_backward_0_grad_sum_n_all_2, nullptr, 0},
     // 12
-    {cross_entropy_backward_0_grad_input, nullptr, 1},
+    {cross_entropy_backward_0_grad_input, nullptr, 0},
     // 13
     {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
     // 14
@@ -2273,7 +2261,7 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 17
     {cross_entropy_backward_1_logp, nullptr, 0},
     // 18
-    {cross_entropy_backward_1_grad_input, nullptr, 1},
+    {cross_entropy_backward_1_grad_input, nullptr, 0},
     // 19
     {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
     // 20
@@ -2281,7 +2269,7 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 21
     {cross_entropy_backward_1_grad_weight, nullptr, 0},
     // 22
-    {cross_entropy_backward_2_grad_input, nullptr, 1},
+    {cross_entropy_backward_2_grad_input, nullptr, 0},
     // 23
     {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
     // 24

@@ -678,7 +678,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = grad_sum_c * weight_at[i];
             opmath_t part_4;
             if (part_2) {
-              part_4 = keep ? -(grad_hit * rt::pick(host, weight, run.at[4], 3, 0, target_value, C)) : opmath_t(0);
+              opmath_t part_5;
+              if (keep) {
+                part_5 = -(grad_hit * rt::load(weight, run.at[4] + target_value * weight.stride(0)));
+              } else {
+                part_5 = 0;
+              }
+              part_4 = part_5;
             } else {
               part_4 = 0;
             }
@@ -691,16 +697,22 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[5], run.step[5], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_5 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_6 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_7 = grad_sum_c * weight_at[i];
-            opmath_t part_8;
-            if (part_5) {
-              part_8 = keep ? -(grad_hit * rt::pick(host, weight, run.at[4], 3, 0, target_value, C)) : opmath_t(0);
+            const bool part_6 = over_c.index(run, 0, i) == target_value;
+            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
+            const opmath_t part_8 = grad_sum_c * weight_at[i];
+            opmath_t part_9;
+            if (part_6) {
+              opmath_t part_10;
+              if (keep) {
+                part_10 = -(grad_hit * rt::load(weight, run.at[4] + target_value * weight.stride(0)));
+              } else {
+                part_10 = 0;
+              }
+              part_9 = part_10;
             } else {
-              part_8 = 0;
+              part_9 = 0;
             }
-            grad_input_out.set(i, part_7 + part_8 - part_6);
+            grad_input_out.set(i, part_8 + part_9 - part_7);
           });
         });
       });
@@ -727,21 +739,21 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_9 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_10 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_11;
-            if (part_9) {
-              opmath_t part_12;
+            const bool part_11 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_13;
+            if (part_11) {
+              opmath_t part_14;
               if (keep_2[i]) {
-                part_12 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[4], 3, 0, target_value_2[i], C));
+                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_12 = 0;
+                part_14 = 0;
               }
-              part_11 = part_12;
+              part_13 = part_14;
             } else {
-              part_11 = 0;
+              part_13 = 0;
             }
-            sum_grad_logp_fold.add(i, part_10 + part_11);
+            sum_grad_logp_fold.add(i, part_12 + part_13);
           });
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -749,22 +761,22 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_13 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_14 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_15 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_16;
-            if (part_13) {
-              opmath_t part_17;
+            const bool part_15 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_18;
+            if (part_15) {
+              opmath_t part_19;
               if (keep_2[i]) {
-                part_17 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[4], 3, 0, target_value_2[i], C));
+                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_17 = 0;
+                part_19 = 0;
               }
-              part_16 = part_17;
+              part_18 = part_19;
             } else {
-              part_16 = 0;
+              part_18 = 0;
             }
-            grad_input_out.set(i, part_15 + part_16 - part_14);
+            grad_input_out.set(i, part_17 + part_18 - part_16);
           });
         });
       });
@@ -810,7 +822,7 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
@@ -861,7 +873,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   {
@@ -995,7 +1007,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = grad_sum_c * weight_at[i];
             opmath_t part_4;
             if (part_2) {
-              part_4 = keep ? -(grad_hit * rt::pick(host, weight, run.at[3], 3, 0, target_value, C)) : opmath_t(0);
+              opmath_t part_5;
+              if (keep) {
+                part_5 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              } else {
+                part_5 = 0;
+              }
+              part_4 = part_5;
             } else {
               part_4 = 0;
             }
@@ -1008,16 +1026,22 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_5 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_6 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_7 = grad_sum_c * weight_at[i];
-            opmath_t part_8;
-            if (part_5) {
-              part_8 = keep ? -(grad_hit * rt::pick(host, weight, run.at[3], 3, 0, target_value, C)) : opmath_t(0);
+            const bool part_6 = over_c.index(run, 0, i) == target_value;
+            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
+            const opmath_t part_8 = grad_sum_c * weight_at[i];
+            opmath_t part_9;
+            if (part_6) {
+              opmath_t part_10;
+              if (keep) {
+                part_10 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              } else {
+                part_10 = 0;
+              }
+              part_9 = part_10;
             } else {
-              part_8 = 0;
+              part_9 = 0;
             }
-            grad_input_out.set(i, part_7 + part_8 - part_6);
+            grad_input_out.set(i, part_8 + part_9 - part_7);
           });
         });
       });
@@ -1043,21 +1067,21 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_9 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_10 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_11;
-            if (part_9) {
-              opmath_t part_12;
+            const bool part_11 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_13;
+            if (part_11) {
+              opmath_t part_14;
               if (keep_2[i]) {
-                part_12 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[3], 3, 0, target_value_2[i], C));
+                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_12 = 0;
+                part_14 = 0;
               }
-              part_11 = part_12;
+              part_13 = part_14;
             } else {
-              part_11 = 0;
+              part_13 = 0;
             }
-            sum_grad_logp_fold.add(i, part_10 + part_11);
+            sum_grad_logp_fold.add(i, part_12 + part_13);
           });
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -1065,22 +1089,22 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_13 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_14 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_15 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_16;
-            if (part_13) {
-              opmath_t part_17;
+            const bool part_15 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_18;
+            if (part_15) {
+              opmath_t part_19;
               if (keep_2[i]) {
-                part_17 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[3], 3, 0, target_value_2[i], C));
+                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_17 = 0;
+                part_19 = 0;
               }
-              part_16 = part_17;
+              part_18 = part_19;
             } else {
-              part_16 = 0;
+              part_18 = 0;
             }
-            grad_input_out.set(i, part_15 + part_16 - part_14);
+            grad_input_out.set(i, part_17 + part_18 - part_16);
           });
         });
       });
@@ -1124,7 +1148,7 @@ int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
@@ -1227,7 +1251,13 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = grad_sum_c * weight_at[i];
             opmath_t part_4;
             if (part_2) {
-              part_4 = keep ? -(grad_hit * rt::pick(host, weight, run.at[3], 3, 0, target_value, C)) : opmath_t(0);
+              opmath_t part_5;
+              if (keep) {
+                part_5 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              } else {
+                part_5 = 0;
+              }
+              part_4 = part_5;
             } else {
               part_4 = 0;
             }
@@ -1240,16 +1270,22 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_5 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_6 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_7 = grad_sum_c * weight_at[i];
-            opmath_t part_8;
-            if (part_5) {
-              part_8 = keep ? -(grad_hit * rt::pick(host, weight, run.at[3], 3, 0, target_value, C)) : opmath_t(0);
+            const bool part_6 = over_c.index(run, 0, i) == target_value;
+            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
+            const opmath_t part_8 = grad_sum_c * weight_at[i];
+            opmath_t part_9;
+            if (part_6) {
+              opmath_t part_10;
+              if (keep) {
+                part_10 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              } else {
+                part_10 = 0;
+              }
+              part_9 = part_10;
             } else {
-              part_8 = 0;
+              part_9 = 0;
             }
-            grad_input_out.set(i, part_7 + part_8 - part_6);
+            grad_input_out.set(i, part_8 + part_9 - part_7);
           });
         });
       });
@@ -1275,21 +1311,21 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_9 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_10 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_11;
-            if (part_9) {
-              opmath_t part_12;
+            const bool part_11 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_13;
+            if (part_11) {
+              opmath_t part_14;
               if (keep_2[i]) {
-                part_12 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[3], 3, 0, target_value_2[i], C));
+                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_12 = 0;
+                part_14 = 0;
               }
-              part_11 = part_12;
+              part_13 = part_14;
             } else {
-              part_11 = 0;
+              part_13 = 0;
             }
-            sum_grad_logp_fold.add(i, part_10 + part_11);
+            sum_grad_logp_fold.add(i, part_12 + part_13);
           });
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -1297,22 +1333,22 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_13 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_14 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_15 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_16;
-            if (part_13) {
-              opmath_t part_17;
+            const bool part_15 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_18;
+            if (part_15) {
+              opmath_t part_19;
               if (keep_2[i]) {
-                part_17 = -(grad_hit_2[i] * rt::pick(host, weight, point.at[3], 3, 0, target_value_2[i], C));
+                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_17 = 0;
+                part_19 = 0;
               }
-              part_16 = part_17;
+              part_18 = part_19;
             } else {
-              part_16 = 0;
+              part_18 = 0;
             }
-            grad_input_out.set(i, part_15 + part_16 - part_14);
+            grad_input_out.set(i, part_17 + part_18 - part_16);
           });
         });
       });
@@ -1357,7 +1393,7 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {

@@ -107,7 +107,7 @@ extern "C" int embedding_backward_grad_weight_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_embedding_backward_grad_weight_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct embedding_backward_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;

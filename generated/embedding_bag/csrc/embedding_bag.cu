@@ -180,7 +180,7 @@ extern "C" int embedding_bag_backward_0_grad_weight_base(const OpgenCall* call) 
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_embedding_bag_backward_0_grad_weight_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct embedding_bag_backward_0_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -349,7 +349,7 @@ extern "C" int embedding_bag_backward_1_grad_weight_base(const OpgenCall* call) 
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_embedding_bag_backward_1_grad_weight_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct embedding_bag_backward_1_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;

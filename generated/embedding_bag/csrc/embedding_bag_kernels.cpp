@@ -71,7 +71,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
@@ -153,7 +153,7 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {

@@ -126,7 +126,6 @@ struct gated_recurrence_backward_0_grad_state_1_step {
   rt::Tensor<const scalar_t> gate;
   rt::Divider t_size;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -139,7 +138,7 @@ struct gated_recurrence_backward_0_grad_state_1_step {
         const opmath_t part = grad_state.load_or_zero(place, t, d);
         opmath_t part_2;
         if (t + 1 < T) {
-          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, rt::checked(t + 1, T, report, 1, 1), d);
+          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
         } else {
           part_2 = 0;
         }
@@ -165,16 +164,13 @@ int run_gated_recurrence_backward_0_grad_state_1(const OpgenCall& call) {
   step.gate = args.template tensor<const scalar_t>(2);
   step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
-  step.report = call.device_room;
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
 extern "C" int gated_recurrence_backward_0_grad_state_1(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_gated_recurrence_backward_0_grad_state_1<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_gated_recurrence_backward_0_grad_state_1<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -186,7 +182,6 @@ struct gated_recurrence_backward_0_grad_state_start_step {
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> gate;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -196,8 +191,7 @@ struct gated_recurrence_backward_0_grad_state_start_step {
     const rt::Place place = batch.place(rest);
     opmath_t part;
     if (0 < T) {
-      const opmath_t part_2 = grad_state_1.load(place, rt::checked(0, T, report, 5, 1), d);
-      part = part_2 * gate.load(place, rt::checked(0, T, report, 1, 1), d);
+      part = grad_state_1.load(place, 0, d) * gate.load(place, 0, d);
     } else {
       part = 0;
     }
@@ -220,16 +214,13 @@ int run_gated_recurrence_backward_0_grad_state_start(const OpgenCall& call) {
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
   step.T = call.dims[0];
-  step.report = call.device_room;
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
 extern "C" int gated_recurrence_backward_0_grad_state_start(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_gated_recurrence_backward_0_grad_state_start<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_gated_recurrence_backward_0_grad_state_start<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -241,8 +232,6 @@ struct gated_recurrence_backward_0_grad_gate_step {
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> initial;
   rt::Tensor<const opmath_t> state;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider d_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -252,10 +241,8 @@ struct gated_recurrence_backward_0_grad_gate_step {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t part = grad_state_1.load(place, t, d);
-    const opmath_t part_2 = initial.load(place, d);
-    const opmath_t part_3 = t == 0 ? part_2 : state.load(place, rt::checked(t - 1, T, report, 4, 1), d);
-    grad_gate.store(part * part_3, place, t, d);
+    const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
+    grad_gate.store(grad_state_1.load(place, t, d) * part, place, t, d);
   }
 };
 
@@ -275,8 +262,6 @@ int run_gated_recurrence_backward_0_grad_gate(const OpgenCall& call) {
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.initial = args.template tensor<const scalar_t>(2);
   step.state = args.template tensor<const opmath_t>(3);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.d_size = rt::Divider(call.dims[1]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -284,9 +269,7 @@ int run_gated_recurrence_backward_0_grad_gate(const OpgenCall& call) {
 }
 
 extern "C" int gated_recurrence_backward_0_grad_gate(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_gated_recurrence_backward_0_grad_gate<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_gated_recurrence_backward_0_grad_gate<scalar_t>(*call));
 }
 
 // --- backward_1
@@ -303,7 +286,6 @@ struct gated_recurrence_backward_1_grad_state_1_step {
   rt::Tensor<const scalar_t> gate;
   rt::Divider t_size;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -316,7 +298,7 @@ struct gated_recurrence_backward_1_grad_state_1_step {
         const opmath_t part = grad_state.load_or_zero(place, t, d);
         opmath_t part_2;
         if (t + 1 < T) {
-          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, rt::checked(t + 1, T, report, 1, 1), d);
+          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
         } else {
           part_2 = 0;
         }
@@ -342,16 +324,13 @@ int run_gated_recurrence_backward_1_grad_state_1(const OpgenCall& call) {
   step.gate = args.template tensor<const scalar_t>(2);
   step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
-  step.report = call.device_room;
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
 extern "C" int gated_recurrence_backward_1_grad_state_1(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_gated_recurrence_backward_1_grad_state_1<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_gated_recurrence_backward_1_grad_state_1<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -362,8 +341,6 @@ struct gated_recurrence_backward_1_grad_gate_step {
   rt::Tensor<scalar_t> grad_gate;
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const opmath_t> state;
-  OpgenBadIndex* report;
-  int64_t T;
   rt::Divider d_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -377,7 +354,7 @@ struct gated_recurrence_backward_1_grad_gate_step {
     if (t == 0) {
       part = 0;
     } else {
-      part = grad_state_1.load(place, t, d) * state.load(place, rt::checked(t - 1, T, report, 3, 1), d);
+      part = grad_state_1.load(place, t, d) * state.load(place, t - 1, d);
     }
     grad_gate.store(part, place, t, d);
   }
@@ -397,8 +374,6 @@ int run_gated_recurrence_backward_1_grad_gate(const OpgenCall& call) {
   step.grad_gate = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.state = args.template tensor<const opmath_t>(2);
-  step.report = call.device_room;
-  step.T = call.dims[0];
   step.d_size = rt::Divider(call.dims[1]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -406,9 +381,7 @@ int run_gated_recurrence_backward_1_grad_gate(const OpgenCall& call) {
 }
 
 extern "C" int gated_recurrence_backward_1_grad_gate(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_gated_recurrence_backward_1_grad_gate<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_gated_recurrence_backward_1_grad_gate<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep gated_recurrence_cuda_steps[] = {
@@ -417,13 +390,13 @@ extern "C" const OpgenCudaStep gated_recurrence_cuda_steps[] = {
     // 1
     {gated_recurrence_forward_1_state, nullptr, 0},
     // 2
-    {gated_recurrence_backward_0_grad_state_1, nullptr, 1},
+    {gated_recurrence_backward_0_grad_state_1, nullptr, 0},
     // 3
-    {gated_recurrence_backward_0_grad_state_start, nullptr, 1},
+    {gated_recurrence_backward_0_grad_state_start, nullptr, 0},
     // 4
-    {gated_recurrence_backward_0_grad_gate, nullptr, 1},
+    {gated_recurrence_backward_0_grad_gate, nullptr, 0},
     // 5
-    {gated_recurrence_backward_1_grad_state_1, nullptr, 1},
+    {gated_recurrence_backward_1_grad_state_1, nullptr, 0},
     // 6
-    {gated_recurrence_backward_1_grad_gate, nullptr, 1},
+    {gated_recurrence_backward_1_grad_gate, nullptr, 0},
 };

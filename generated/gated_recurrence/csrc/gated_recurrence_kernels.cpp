@@ -96,7 +96,7 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
           opmath_t part_2;
           if (t + 1 < T) {
             const opmath_t part_3 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
-            part_2 = part_3 * rt::pick(host, gate, run.of(2, i), 1, 1, t + 1, T);
+            part_2 = part_3 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
           } else {
             part_2 = 0;
           }
@@ -126,8 +126,8 @@ int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         opmath_t part_2;
         if (0 < T) {
-          const opmath_t part_3 = rt::pick(host, grad_state_1, run.of(0, i), 5, 1, 0, T);
-          part_2 = part_3 * rt::pick(host, gate, run.of(1, i), 1, 1, 0, T);
+          const opmath_t part_3 = rt::load(grad_state_1, run.of(0, i) + 0 * grad_state_1.stride(1));
+          part_2 = part_3 * rt::load(gate, run.of(1, i) + 0 * gate.stride(1));
         } else {
           part_2 = 0;
         }
@@ -164,7 +164,7 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
         if (part_2) {
           part_5 = part_4;
         } else {
-          part_5 = rt::pick(host, state, run.of(2, i), 4, 1, outer.index(run, 0, i) - 1, T);
+          part_5 = rt::load(state, run.of(2, i) + (outer.index(run, 0, i) - 1) * state.stride(1));
         }
         grad_gate_out.set(i, part_3 * part_5);
       });
@@ -195,7 +195,7 @@ int backward_1_grad_state_1(const OpgenCall& call, OpgenHost& host) {
           opmath_t part_2;
           if (t + 1 < T) {
             const opmath_t part_3 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
-            part_2 = part_3 * rt::pick(host, gate, run.of(2, i), 1, 1, t + 1, T);
+            part_2 = part_3 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
           } else {
             part_2 = 0;
           }
@@ -230,7 +230,8 @@ int backward_1_grad_gate(const OpgenCall& call, OpgenHost& host) {
         if (part_2) {
           part_3 = 0;
         } else {
-          part_3 = grad_state_1_at[i] * rt::pick(host, state, run.of(1, i), 3, 1, outer.index(run, 0, i) - 1, T);
+          const opmath_t part_4 = rt::load(state, run.of(1, i) + (outer.index(run, 0, i) - 1) * state.stride(1));
+          part_3 = grad_state_1_at[i] * part_4;
         }
         grad_gate_out.set(i, part_3);
       });

@@ -18,7 +18,8 @@ struct geglu_forward_0_output_step {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    *output = gate_value * (rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2) * up;
+    const opmath_t phi = rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2;
+    *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -80,8 +81,8 @@ struct geglu_forward_1_output_step {
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
     const opmath_t part = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t part_2 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
-    *output = gate_value * part_2 * up;
+    const opmath_t phi = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
+    *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -149,11 +150,10 @@ struct geglu_backward_0_grad_up_step {
     const opmath_t t = rt::sqrt(opmath_t(2));
     const opmath_t phi = rt::erfc(-gate_value / t) / 2;
     const opmath_t up_value = up;
-    const opmath_t part = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
-    const opmath_t part_2 = part * gate_value * grad_output_value * up_value;
-    const opmath_t part_3 = part_2 / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
-    *grad_gate = grad_output_value * phi * up_value + part_3;
-    *grad_up = grad_output_value * gate_value * phi;
+    const opmath_t t_2 = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+    const opmath_t part = (t_2 == 0 ? opmath_t(0) : t_2 * gate_value) * grad_output_value * up_value;
+    *grad_gate = grad_output_value * phi * up_value + part / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
+    *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -233,13 +233,12 @@ struct geglu_backward_1_grad_up_step {
     const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
     const opmath_t phi = 2 * rt::sigmoid(2 * (t * t_2)) / 2;
     const opmath_t up_value = up;
-    const opmath_t part = opmath_t(0.134145) * (gate_value * gate_value) + 1;
-    const opmath_t part_2 = grad_output_value * phi * up_value;
-    const opmath_t part_3 = rt::sigmoid(-2 * t * t_2);
-    const opmath_t part_5 = rt::sigmoid(2 * t * t_2);
-    const opmath_t part_4 = 2 * part_3 * part_5 * gate_value * part * grad_output_value * up_value * t;
-    *grad_gate = part_2 + part_4;
-    *grad_up = grad_output_value * gate_value * phi;
+    const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
+    const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+    const opmath_t part = t_3 * t_4 * gate_value * (opmath_t(0.134145) * (gate_value * gate_value) + 1);
+    const opmath_t part_2 = 2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * grad_output_value * up_value * t;
+    *grad_gate = grad_output_value * phi * up_value + part_2;
+    *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);

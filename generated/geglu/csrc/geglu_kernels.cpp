@@ -20,7 +20,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
-        output_out.set(i, gate_value * (rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2) * up_at[i]);
+        const opmath_t phi = rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2;
+        output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
     });
   });
@@ -43,9 +44,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t gate_value = gate_at[i];
         const opmath_t part_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-        const opmath_t part_4 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
-        const opmath_t part_3 = part_4 / 2;
-        output_out.set(i, gate_value * part_3 * up_at[i]);
+        const opmath_t part_3 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
+        const opmath_t phi = part_3 / 2;
+        output_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * up_at[i]);
       });
     });
   });
@@ -75,11 +76,11 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t = rt::sqrt(opmath_t(2));
         const opmath_t phi = rt::erfc(-gate_value / t) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t part_2 = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
-        const opmath_t part_3 = part_2 * gate_value * grad_output_value * up_value;
-        const opmath_t part_4 = part_3 / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
-        grad_gate_out.set(i, grad_output_value * phi * up_value + part_4);
-        grad_up_out.set(i, grad_output_value * gate_value * phi);
+        const opmath_t t_2 = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+        const opmath_t part_2 = (t_2 == 0 ? opmath_t(0) : t_2 * gate_value) * grad_output_value * up_value;
+        const opmath_t part_3 = part_2 / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
+        grad_gate_out.set(i, grad_output_value * phi * up_value + part_3);
+        grad_up_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value);
       });
     });
   });
@@ -110,13 +111,12 @@ int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
         const opmath_t phi = 2 * rt::sigmoid(2 * (t * t_2)) / 2;
         const opmath_t up_value = up_at[i];
-        const opmath_t part_2 = opmath_t(0.134145) * (gate_value * gate_value) + 1;
-        const opmath_t part_3 = grad_output_value * phi * up_value;
-        const opmath_t part_4 = rt::sigmoid(-2 * t * t_2);
-        const opmath_t part_5 = rt::sigmoid(2 * t * t_2);
-        const opmath_t part_6 = 2 * part_4 * part_5 * gate_value * part_2 * grad_output_value * up_value * t;
-        grad_gate_out.set(i, part_3 + part_6);
-        grad_up_out.set(i, grad_output_value * gate_value * phi);
+        const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
+        const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+        const opmath_t part_2 = t_3 * t_4 * gate_value * (opmath_t(0.134145) * (gate_value * gate_value) + 1);
+        const opmath_t part_3 = 2 * (t_3 * t_4 == 0 ? opmath_t(0) : part_2) * grad_output_value * up_value * t;
+        grad_gate_out.set(i, grad_output_value * phi * up_value + part_3);
+        grad_up_out.set(i, (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value);
       });
     });
   });

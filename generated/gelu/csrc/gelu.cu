@@ -17,7 +17,8 @@ struct gelu_forward_0_output_step {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    *output = input_value * rt::erfc(-input_value / rt::sqrt(opmath_t(2))) / 2;
+    const opmath_t t = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
+    *output = (t == 0 ? opmath_t(0) : t * input_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -75,8 +76,8 @@ struct gelu_forward_1_output_step {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
     const opmath_t part = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t part_2 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
-    *output = input_value / 2 * part_2;
+    const opmath_t t = rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
+    *output = 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -136,9 +137,11 @@ struct gelu_backward_0_grad_input_step {
     const opmath_t input_value = input;
     const opmath_t t = rt::sqrt(opmath_t(2));
     const opmath_t t_2 = input_value / t;
-    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part = rt::exp(-rt::square(t_2)) * input_value / part_2;
-    *grad_input = grad_output * (part + opmath_t(0.5) * rt::erfc(-t_2));
+    const opmath_t t_3 = rt::exp(-rt::square(t_2));
+    const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part_3 = (t_3 == 0 ? opmath_t(0) : t_3 * input_value) / part;
+    const opmath_t part_2 = part_3 + opmath_t(0.5) * rt::erfc(-t_2);
+    *grad_input = grad_output * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -201,9 +204,10 @@ struct gelu_backward_1_grad_input_step {
     const opmath_t input_value = input;
     const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
     const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
-    const opmath_t t_3 = rt::sigmoid(2 * t * t_2);
-    const opmath_t part = opmath_t(0.134145) * (input_value * input_value) + 1;
-    *grad_input = grad_output * (2 * rt::sigmoid(-2 * t * t_2) * t_3 * input_value * part * t_2 + t_3);
+    const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
+    const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+    const opmath_t part = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
+    *grad_input = grad_output * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * t_2 + t_4);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);

@@ -18,7 +18,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        output_out.set(i, input_value * rt::erfc(-input_value / rt::sqrt(opmath_t(2))) / 2);
+        const opmath_t t = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
+        output_out.set(i, (t == 0 ? opmath_t(0) : t * input_value) / 2);
       });
     });
   });
@@ -39,8 +40,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t part_2 = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-        const opmath_t part_3 = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
-        output_out.set(i, input_value / 2 * part_3);
+        const opmath_t t = rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part_2));
+        output_out.set(i, 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2));
       });
     });
   });
@@ -64,9 +65,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t t = rt::sqrt(opmath_t(2));
         const opmath_t t_2 = input_value / t;
+        const opmath_t t_3 = rt::exp(-rt::square(t_2));
         const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_3 = rt::exp(-rt::square(t_2)) * input_value / part_2 + opmath_t(0.5) * rt::erfc(-t_2);
-        grad_input_out.set(i, grad_output_at[i] * part_3);
+        const opmath_t part_3 = (t_3 == 0 ? opmath_t(0) : t_3 * input_value) / part_2;
+        grad_input_out.set(i, grad_output_at[i] * (part_3 + opmath_t(0.5) * rt::erfc(-t_2)));
       });
     });
   });
@@ -90,10 +92,10 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t input_value = input_at[i];
         const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
         const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
-        const opmath_t t_3 = rt::sigmoid(2 * t * t_2);
-        const opmath_t part_2 = opmath_t(0.134145) * (input_value * input_value) + 1;
-        const opmath_t part_3 = 2 * rt::sigmoid(-2 * t * t_2) * t_3 * input_value * part_2 * t_2 + t_3;
-        grad_input_out.set(i, grad_output_at[i] * part_3);
+        const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
+        const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+        const opmath_t part_2 = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
+        grad_input_out.set(i, grad_output_at[i] * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part_2) * t_2 + t_4));
       });
     });
   });

@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Optional& grad_ou
   call.hold();
   call.number(num_groups);
   call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
-  call.allocate("grad_variance", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
+  call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2]);
@@ -165,7 +165,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Optional& grad_ou
   call.hold();
   call.number(num_groups);
   call.allocate("grad_rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
-  call.allocate("grad_variance", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
+  call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);

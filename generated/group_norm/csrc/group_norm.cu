@@ -45,18 +45,18 @@ struct group_norm_forward_0_rstd_step {
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
-    rt::Sum<opmath_t> variance_squares_fold;
+    rt::Sum<opmath_t> variance__squares_fold;
     for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
       int64_t inner_rest = inner;
       const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
       const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance_squares_fold.add(t_2 * t_2);
+      variance__squares_fold.add(t_2 * t_2);
     }
-    rt::join<Team>(&variance_squares_fold);
-    const opmath_t variance_squares = variance_squares_fold.value;
+    rt::join<Team>(&variance__squares_fold);
+    const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(variance_squares / t + eps), n, g);
+      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
     }
   }
 };
@@ -198,18 +198,18 @@ struct group_norm_forward_1_rstd_step {
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
-    rt::Sum<opmath_t> variance_squares_fold;
+    rt::Sum<opmath_t> variance__squares_fold;
     for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
       int64_t inner_rest = inner;
       const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
       const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance_squares_fold.add(t_2 * t_2);
+      variance__squares_fold.add(t_2 * t_2);
     }
-    rt::join<Team>(&variance_squares_fold);
-    const opmath_t variance_squares = variance_squares_fold.value;
+    rt::join<Team>(&variance__squares_fold);
+    const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(variance_squares / t + eps), n, g);
+      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
     }
   }
 };
@@ -415,18 +415,18 @@ struct group_norm_forward_3_rstd_step {
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
-    rt::Sum<opmath_t> variance_squares_fold;
+    rt::Sum<opmath_t> variance__squares_fold;
     for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
       int64_t inner_rest = inner;
       const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
       const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance_squares_fold.add(t_2 * t_2);
+      variance__squares_fold.add(t_2 * t_2);
     }
-    rt::join<Team>(&variance_squares_fold);
-    const opmath_t variance_squares = variance_squares_fold.value;
+    rt::join<Team>(&variance__squares_fold);
+    const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(variance_squares / t + eps), n, g);
+      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
     }
   }
 };
@@ -521,7 +521,7 @@ extern "C" int group_norm_forward_3_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, weight, mu, rstd, grad_rstd, grad_variance, grad_mu, grad_input, grad_weight, grad_bias
+// tensors: grad_output, input, weight, mu, rstd, grad_rstd, grad_variance_, grad_mu, grad_input, grad_weight, grad_bias
 // dims: N, C, G, S
 // ints: num_groups
 
@@ -574,7 +574,7 @@ extern "C" int group_norm_backward_0_grad_rstd_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_0_grad_rstd_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct group_norm_backward_0_grad_rstd_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -640,62 +640,62 @@ extern "C" int group_norm_backward_0_grad_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_0_grad_variance_step {
+struct group_norm_backward_0_grad_variance__step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_rstd;
   rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<opmath_t> grad_variance;
+  rt::Tensor<opmath_t> grad_variance_;
   rt::Divider g_size;
 
-  OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance) const {
-    *grad_variance = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
+  OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance_) const {
+    *grad_variance_ = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
-    opmath_t grad_variance_value;
-    compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance_value);
-    grad_variance.store(grad_variance_value, n, g);
+    opmath_t grad_variance__value;
+    compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance__value);
+    grad_variance_.store(grad_variance__value, n, g);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
     const auto rstd_pack = rt::load_pack<V>(rstd, first);
-    rt::Pack<opmath_t, V> grad_variance_pack;
+    rt::Pack<opmath_t, V> grad_variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_variance_value;
-      compute(grad_rstd_pack.get(i), rstd_pack.get(i), &grad_variance_value);
-      grad_variance_pack.set(i, grad_variance_value);
+      opmath_t grad_variance__value;
+      compute(grad_rstd_pack.get(i), rstd_pack.get(i), &grad_variance__value);
+      grad_variance__pack.set(i, grad_variance__value);
     }
-    rt::store_pack(grad_variance, first, grad_variance_pack);
+    rt::store_pack(grad_variance_, first, grad_variance__pack);
   }
 };
 
 template <typename scalar_t>
-int run_group_norm_backward_0_grad_variance(const OpgenCall& call) {
+int run_group_norm_backward_0_grad_variance_(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {5, 2, -1},  // grad_rstd
       {4, 2, -1},  // rstd
-      {6, 2, -1},  // grad_variance
+      {6, 2, -1},  // grad_variance_
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_variance_step<scalar_t> step;
+  group_norm_backward_0_grad_variance__step<scalar_t> step;
   step.grad_rstd = args.template tensor<const opmath_t>(0);
   step.rstd = args.template tensor<const opmath_t>(1);
-  step.grad_variance = args.template tensor<opmath_t>(2);
+  step.grad_variance_ = args.template tensor<opmath_t>(2);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
   return rt::map(call, step, points);
 }
 
-extern "C" int group_norm_backward_0_grad_variance(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_0_grad_variance<scalar_t>(*call));
+extern "C" int group_norm_backward_0_grad_variance_(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_0_grad_variance_<scalar_t>(*call));
 }
 
 template <typename scalar_t>
@@ -747,7 +747,7 @@ extern "C" int group_norm_backward_0_grad_mu_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_0_grad_mu_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct group_norm_backward_0_grad_mu_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -816,7 +816,7 @@ struct group_norm_backward_0_grad_input_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> grad_variance;
+  rt::Tensor<const opmath_t> grad_variance_;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const opmath_t> mu;
   rt::Tensor<const opmath_t> grad_mu;
@@ -841,8 +841,8 @@ struct group_norm_backward_0_grad_input_step {
     if (t) {
       const opmath_t part_4 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 1, 1),
                                          place);
-      const opmath_t part_5 = grad_variance.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1));
-      part_3 = 2 * part_5 * (part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1))) / t_2;
+      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
+      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
     } else {
       part_3 = 0;
     }
@@ -864,7 +864,7 @@ int run_group_norm_backward_0_grad_input(const OpgenCall& call) {
       {0, 3, 2},   // grad_output
       {4, 2, -1},  // rstd
       {2, 1, -1},  // weight
-      {6, 2, -1},  // grad_variance
+      {6, 2, -1},  // grad_variance_
       {1, 3, 2},   // input
       {3, 2, -1},  // mu
       {7, 2, -1},  // grad_mu
@@ -876,7 +876,7 @@ int run_group_norm_backward_0_grad_input(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
   step.weight = args.template tensor<const scalar_t>(3);
-  step.grad_variance = args.template tensor<const opmath_t>(4);
+  step.grad_variance_ = args.template tensor<const opmath_t>(4);
   step.input = args.template tensor<const scalar_t>(5);
   step.mu = args.template tensor<const opmath_t>(6);
   step.grad_mu = args.template tensor<const opmath_t>(7);
@@ -975,7 +975,7 @@ extern "C" int group_norm_backward_0_grad_bias(const OpgenCall* call) {
 }
 
 // --- backward_2
-// tensors: grad_output, input, mu, rstd, grad_rstd, grad_variance, grad_mu, grad_input, grad_bias
+// tensors: grad_output, input, mu, rstd, grad_rstd, grad_variance_, grad_mu, grad_input, grad_bias
 // dims: N, C, G, S
 // ints: num_groups
 
@@ -1028,7 +1028,7 @@ extern "C" int group_norm_backward_2_grad_rstd_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_2_grad_rstd_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct group_norm_backward_2_grad_rstd_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -1090,62 +1090,62 @@ extern "C" int group_norm_backward_2_grad_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_2_grad_variance_step {
+struct group_norm_backward_2_grad_variance__step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_rstd;
   rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<opmath_t> grad_variance;
+  rt::Tensor<opmath_t> grad_variance_;
   rt::Divider g_size;
 
-  OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance) const {
-    *grad_variance = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
+  OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance_) const {
+    *grad_variance_ = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
-    opmath_t grad_variance_value;
-    compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance_value);
-    grad_variance.store(grad_variance_value, n, g);
+    opmath_t grad_variance__value;
+    compute(grad_rstd.load(n, g), rstd.load(n, g), &grad_variance__value);
+    grad_variance_.store(grad_variance__value, n, g);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
     const auto rstd_pack = rt::load_pack<V>(rstd, first);
-    rt::Pack<opmath_t, V> grad_variance_pack;
+    rt::Pack<opmath_t, V> grad_variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_variance_value;
-      compute(grad_rstd_pack.get(i), rstd_pack.get(i), &grad_variance_value);
-      grad_variance_pack.set(i, grad_variance_value);
+      opmath_t grad_variance__value;
+      compute(grad_rstd_pack.get(i), rstd_pack.get(i), &grad_variance__value);
+      grad_variance__pack.set(i, grad_variance__value);
     }
-    rt::store_pack(grad_variance, first, grad_variance_pack);
+    rt::store_pack(grad_variance_, first, grad_variance__pack);
   }
 };
 
 template <typename scalar_t>
-int run_group_norm_backward_2_grad_variance(const OpgenCall& call) {
+int run_group_norm_backward_2_grad_variance_(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {4, 2, -1},  // grad_rstd
       {3, 2, -1},  // rstd
-      {5, 2, -1},  // grad_variance
+      {5, 2, -1},  // grad_variance_
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_variance_step<scalar_t> step;
+  group_norm_backward_2_grad_variance__step<scalar_t> step;
   step.grad_rstd = args.template tensor<const opmath_t>(0);
   step.rstd = args.template tensor<const opmath_t>(1);
-  step.grad_variance = args.template tensor<opmath_t>(2);
+  step.grad_variance_ = args.template tensor<opmath_t>(2);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
   return rt::map(call, step, points);
 }
 
-extern "C" int group_norm_backward_2_grad_variance(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_2_grad_variance<scalar_t>(*call));
+extern "C" int group_norm_backward_2_grad_variance_(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_2_grad_variance_<scalar_t>(*call));
 }
 
 template <typename scalar_t>
@@ -1197,7 +1197,7 @@ extern "C" int group_norm_backward_2_grad_mu_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_group_norm_backward_2_grad_mu_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct group_norm_backward_2_grad_mu_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -1262,7 +1262,7 @@ struct group_norm_backward_2_grad_input_step {
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<const opmath_t> grad_variance;
+  rt::Tensor<const opmath_t> grad_variance_;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const opmath_t> mu;
   rt::Tensor<const opmath_t> grad_mu;
@@ -1287,8 +1287,8 @@ struct group_norm_backward_2_grad_input_step {
     if (t) {
       const opmath_t part_4 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 1, 1),
                                          place);
-      const opmath_t part_5 = grad_variance.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
-      part_3 = 2 * part_5 * (part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1))) / t_2;
+      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
+      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
     } else {
       part_3 = 0;
     }
@@ -1309,7 +1309,7 @@ int run_group_norm_backward_2_grad_input(const OpgenCall& call) {
       {7, 3, 2},   // grad_input
       {0, 3, 2},   // grad_output
       {3, 2, -1},  // rstd
-      {5, 2, -1},  // grad_variance
+      {5, 2, -1},  // grad_variance_
       {1, 3, 2},   // input
       {2, 2, -1},  // mu
       {6, 2, -1},  // grad_mu
@@ -1320,7 +1320,7 @@ int run_group_norm_backward_2_grad_input(const OpgenCall& call) {
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
-  step.grad_variance = args.template tensor<const opmath_t>(3);
+  step.grad_variance_ = args.template tensor<const opmath_t>(3);
   step.input = args.template tensor<const scalar_t>(4);
   step.mu = args.template tensor<const opmath_t>(5);
   step.grad_mu = args.template tensor<const opmath_t>(6);
@@ -1408,7 +1408,7 @@ extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
     // 7
     {group_norm_backward_0_grad_rstd, nullptr, 1},
     // 8
-    {group_norm_backward_0_grad_variance, nullptr, 0},
+    {group_norm_backward_0_grad_variance_, nullptr, 0},
     // 9
     {group_norm_backward_0_grad_mu, nullptr, 1},
     // 10
@@ -1418,7 +1418,7 @@ extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
     // 12
     {group_norm_backward_2_grad_rstd, nullptr, 1},
     // 13
-    {group_norm_backward_2_grad_variance, nullptr, 0},
+    {group_norm_backward_2_grad_variance_, nullptr, 0},
     // 14
     {group_norm_backward_2_grad_mu, nullptr, 1},
     // 15

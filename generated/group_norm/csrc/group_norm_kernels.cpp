@@ -37,16 +37,16 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
       const int64_t t = S * elements;
       const opmath_t mu_value = mu_sum / t;
       rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance_squares_fold;
+      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance_squares_fold.add(lane, t_2 * t_2);
+          variance__squares_fold.add(lane, t_2 * t_2);
         });
       });
-      const opmath_t variance_squares = variance_squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance_squares / t + eps));
+      const opmath_t variance__squares = variance__squares_fold.value();
+      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
     });
   });
   return rt::status(host);
@@ -117,16 +117,16 @@ int forward_1_rstd(const OpgenCall& call, OpgenHost& host) {
       const int64_t t = S * elements;
       const opmath_t mu_value = mu_sum / t;
       rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance_squares_fold;
+      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance_squares_fold.add(lane, t_2 * t_2);
+          variance__squares_fold.add(lane, t_2 * t_2);
         });
       });
-      const opmath_t variance_squares = variance_squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance_squares / t + eps));
+      const opmath_t variance__squares = variance__squares_fold.value();
+      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
     });
   });
   return rt::status(host);
@@ -226,16 +226,16 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
       const int64_t t = S * elements;
       const opmath_t mu_value = mu_sum / t;
       rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance_squares_fold;
+      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance_squares_fold.add(lane, t_2 * t_2);
+          variance__squares_fold.add(lane, t_2 * t_2);
         });
       });
-      const opmath_t variance_squares = variance_squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance_squares / t + eps));
+      const opmath_t variance__squares = variance__squares_fold.value();
+      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
     });
   });
   return rt::status(host);
@@ -270,7 +270,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
@@ -322,30 +322,30 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_variance(const OpgenCall& call, OpgenHost& host) {
+int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t G = call.dims[2];
   const rt::Tensor<opmath_t> grad_rstd(call, 5, 2);
   const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_variance(call, 6, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 6, 2);
   rt::Loops<3> outer;
-  outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance.stride(0)});
-  outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance.stride(1)});
+  outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
+  outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_rstd_at(grad_rstd, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> rstd_at(rstd, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_variance_out(grad_variance, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_variance__out(grad_variance_, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = opmath_t(-0.5) * grad_rstd_at[i] * rt::powi<3>(rstd_at[i]);
-        grad_variance_out.set(i, value);
+        grad_variance__out.set(i, value);
       });
     });
   });
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
@@ -404,7 +404,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> rstd(call, 4, 2);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_variance(call, 6, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 6, 2);
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 3, 2);
   const rt::Tensor<opmath_t> grad_mu(call, 7, 2);
@@ -412,7 +412,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<8> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
-  outer.step(3, grad_variance.stride(0));
+  outer.step(3, grad_variance_.stride(0));
   outer.step(4, input.stride(0));
   outer.step(5, mu.stride(0));
   outer.step(6, grad_mu.stride(0));
@@ -432,22 +432,21 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = grad_output_at[i];
         opmath_t part_4;
         if (t) {
-          const opmath_t part_5 = rt::pick(host, grad_variance, run.of(3, i), 6, 1, rt::floordiv(outer.index(run, 0, i),
-                                           S), G);
-          const opmath_t part_6 = rt::pick(host, mu, run.of(5, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * part_5 * (rt::pick(host, input, run.of(4, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
-                                 S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_6) / t_2;
+          const opmath_t part_5 = rt::pick(host, mu, run.of(5, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+          part_4 = 2 * rt::load(grad_variance_, run.of(3, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (
+              rt::pick(host, input, run.of(4, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
+              S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
         } else {
           part_4 = 0;
         }
-        opmath_t part_7;
+        opmath_t part_6;
         if (t) {
-          part_7 = rt::pick(host, grad_mu, run.of(6, i), 7, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
+          part_6 = rt::pick(host, grad_mu, run.of(6, i), 7, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
         } else {
-          part_7 = 0;
+          part_6 = 0;
         }
         grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S),
-                           G) * weight_at[i] + part_4 + part_7);
+                           G) * weight_at[i] + part_4 + part_6);
       });
     });
   });
@@ -500,7 +499,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
@@ -550,30 +549,30 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_2_grad_variance(const OpgenCall& call, OpgenHost& host) {
+int backward_2_grad_variance_(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t G = call.dims[2];
   const rt::Tensor<opmath_t> grad_rstd(call, 4, 2);
   const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_variance(call, 5, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 5, 2);
   rt::Loops<3> outer;
-  outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance.stride(0)});
-  outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance.stride(1)});
+  outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
+  outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_rstd_at(grad_rstd, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> rstd_at(rstd, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_variance_out(grad_variance, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_variance__out(grad_variance_, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = opmath_t(-0.5) * grad_rstd_at[i] * rt::powi<3>(rstd_at[i]);
-        grad_variance_out.set(i, value);
+        grad_variance__out.set(i, value);
       });
     });
   });
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
@@ -629,7 +628,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_variance(call, 5, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 5, 2);
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 2, 2);
   const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
@@ -637,7 +636,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
-  outer.step(2, grad_variance.stride(0));
+  outer.step(2, grad_variance_.stride(0));
   outer.step(3, input.stride(0));
   outer.step(4, mu.stride(0));
   outer.step(5, grad_mu.stride(0));
@@ -656,22 +655,21 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = grad_output_at[i];
         opmath_t part_4;
         if (t) {
-          const opmath_t part_5 = rt::pick(host, grad_variance, run.of(2, i), 5, 1, rt::floordiv(outer.index(run, 0, i),
-                                           S), G);
-          const opmath_t part_6 = rt::pick(host, mu, run.of(4, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * part_5 * (rt::pick(host, input, run.of(3, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
-                                 S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_6) / t_2;
+          const opmath_t part_5 = rt::pick(host, mu, run.of(4, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+          part_4 = 2 * rt::load(grad_variance_, run.of(2, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (
+              rt::pick(host, input, run.of(3, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
+              S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
         } else {
           part_4 = 0;
         }
-        opmath_t part_7;
+        opmath_t part_6;
         if (t) {
-          part_7 = rt::pick(host, grad_mu, run.of(5, i), 6, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
+          part_6 = rt::pick(host, grad_mu, run.of(5, i), 6, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
         } else {
-          part_7 = 0;
+          part_6 = 0;
         }
         grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S),
-                           G) + part_4 + part_7);
+                           G) + part_4 + part_6);
       });
     });
   });
@@ -710,21 +708,21 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(group_norm) = {
-    OPGEN_STEP(forward_0_rstd),            // 0
-    OPGEN_STEP(forward_0_output),          // 1
-    OPGEN_STEP(forward_1_rstd),            // 2
-    OPGEN_STEP(forward_1_output),          // 3
-    OPGEN_STEP(forward_2_output),          // 4
-    OPGEN_STEP(forward_3_rstd),            // 5
-    OPGEN_STEP(forward_3_output),          // 6
-    OPGEN_STEP(backward_0_grad_rstd),      // 7
-    OPGEN_STEP(backward_0_grad_variance),  // 8
-    OPGEN_STEP(backward_0_grad_mu),        // 9
-    OPGEN_STEP(backward_0_grad_input),     // 10
-    OPGEN_STEP(backward_0_grad_bias),      // 11
-    OPGEN_STEP(backward_2_grad_rstd),      // 12
-    OPGEN_STEP(backward_2_grad_variance),  // 13
-    OPGEN_STEP(backward_2_grad_mu),        // 14
-    OPGEN_STEP(backward_2_grad_input),     // 15
-    OPGEN_STEP(backward_2_grad_bias),      // 16
+    OPGEN_STEP(forward_0_rstd),             // 0
+    OPGEN_STEP(forward_0_output),           // 1
+    OPGEN_STEP(forward_1_rstd),             // 2
+    OPGEN_STEP(forward_1_output),           // 3
+    OPGEN_STEP(forward_2_output),           // 4
+    OPGEN_STEP(forward_3_rstd),             // 5
+    OPGEN_STEP(forward_3_output),           // 6
+    OPGEN_STEP(backward_0_grad_rstd),       // 7
+    OPGEN_STEP(backward_0_grad_variance_),  // 8
+    OPGEN_STEP(backward_0_grad_mu),         // 9
+    OPGEN_STEP(backward_0_grad_input),      // 10
+    OPGEN_STEP(backward_0_grad_bias),       // 11
+    OPGEN_STEP(backward_2_grad_rstd),       // 12
+    OPGEN_STEP(backward_2_grad_variance_),  // 13
+    OPGEN_STEP(backward_2_grad_mu),         // 14
+    OPGEN_STEP(backward_2_grad_input),      // 15
+    OPGEN_STEP(backward_2_grad_bias),       // 16
 };

@@ -54,7 +54,7 @@ extern "C" int histogram_forward_0_output_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_histogram_forward_0_output_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct histogram_forward_0_output_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -151,7 +151,7 @@ extern "C" int histogram_forward_1_output_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_histogram_forward_1_output_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct histogram_forward_1_output_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -244,14 +244,16 @@ struct js_divergence_backward_0_grad_log_q_step {
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero() / batch.count;
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = rt::exp(log_q_value);
-    const bool t_4 = t_3 == 0;
-    const opmath_t part = t_4 ? opmath_t(0) : -(grad_q_term * t_3);
+    const opmath_t t_3 = -rt::inf<opmath_t>();
+    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
+    const opmath_t t_5 = rt::exp(log_q_value);
+    const bool t_6 = t_5 == 0;
+    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
     const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t);
-    *grad_log_p = part_2 + grad_m * rt::sigmoid(log_p_value - log_q_value);
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_q_term * (t_3 * (log_q_value - m) + t_3);
-    *grad_log_q = part_3 + grad_m * rt::sigmoid(log_q_value - log_p_value);
+    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2;
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -334,14 +336,16 @@ struct js_divergence_backward_1_grad_log_q_step {
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero();
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = rt::exp(log_q_value);
-    const bool t_4 = t_3 == 0;
-    const opmath_t part = t_4 ? opmath_t(0) : -(grad_q_term * t_3);
+    const opmath_t t_3 = -rt::inf<opmath_t>();
+    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
+    const opmath_t t_5 = rt::exp(log_q_value);
+    const bool t_6 = t_5 == 0;
+    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
     const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t);
-    *grad_log_p = part_2 + grad_m * rt::sigmoid(log_p_value - log_q_value);
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_q_term * (t_3 * (log_q_value - m) + t_3);
-    *grad_log_q = part_3 + grad_m * rt::sigmoid(log_q_value - log_p_value);
+    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2;
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -427,14 +431,16 @@ struct js_divergence_backward_2_grad_log_q_step {
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
     const opmath_t log_q_value = log_q.load(place, k);
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = rt::exp(log_q_value);
-    const bool t_4 = t_3 == 0;
-    const opmath_t part = t_4 ? opmath_t(0) : -(grad_q_term * t_3);
+    const opmath_t t_3 = -rt::inf<opmath_t>();
+    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
+    const opmath_t t_5 = rt::exp(log_q_value);
+    const bool t_6 = t_5 == 0;
+    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
     const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t);
-    grad_log_p.store(part_2 + grad_m * rt::sigmoid(log_p_value - log_q_value), place, k);
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_q_term * (t_3 * (log_q_value - m) + t_3);
-    grad_log_q.store(part_3 + grad_m * rt::sigmoid(log_q_value - log_p_value), place, k);
+    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+    grad_log_p.store((t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2, place, k);
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+    grad_log_q.store((t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3, place, k);
   }
 };
 

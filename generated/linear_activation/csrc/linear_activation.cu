@@ -133,7 +133,8 @@ struct linear_activation_forward_1_output_step {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    *output = z_value * rt::erfc(-(z_value / rt::sqrt(opmath_t(2)))) / 2;
+    const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+    *output = (t == 0 ? opmath_t(0) : t * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -483,7 +484,8 @@ struct linear_activation_forward_6_output_step {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    *output = z_value * rt::erfc(-(z_value / rt::sqrt(opmath_t(2)))) / 2;
+    const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+    *output = (t == 0 ? opmath_t(0) : t * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -945,8 +947,9 @@ struct linear_activation_backward_1_grad_z_step {
     const opmath_t z_value = z;
     const opmath_t t = rt::sqrt(opmath_t(2));
     const opmath_t t_2 = z_value / t;
+    const opmath_t t_3 = rt::exp(-rt::square(t_2));
     const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part = rt::exp(-rt::square(t_2)) * z_value / part_2;
+    const opmath_t part = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
     *grad_z = grad_output * (part + opmath_t(0.5) * rt::erfc(-t_2));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -1014,7 +1017,9 @@ struct linear_activation_backward_2_grad_z_step {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    *grad_z = rt::sigmoid(z_value) * (rt::sigmoid(-z_value) * z_value + 1) * grad_output;
+    const opmath_t t = rt::sigmoid(z_value);
+    const opmath_t t_2 = t * (1 - rt::silu(-z_value));
+    *grad_z = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

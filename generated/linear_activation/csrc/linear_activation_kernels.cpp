@@ -39,7 +39,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        output_out.set(i, z_value * rt::erfc(-(z_value / rt::sqrt(opmath_t(2)))) / 2);
+        const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+        output_out.set(i, (t == 0 ? opmath_t(0) : t * z_value) / 2);
       });
     });
   });
@@ -137,7 +138,8 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        output_out.set(i, z_value * rt::erfc(-(z_value / rt::sqrt(opmath_t(2)))) / 2);
+        const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+        output_out.set(i, (t == 0 ? opmath_t(0) : t * z_value) / 2);
       });
     });
   });
@@ -265,9 +267,11 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
         const opmath_t z_value = z_at[i];
         const opmath_t t = rt::sqrt(opmath_t(2));
         const opmath_t t_2 = z_value / t;
-        const opmath_t part_3 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_2 = rt::exp(-rt::square(t_2)) * z_value / part_3;
-        grad_z_out.set(i, grad_output_at[i] * (part_2 + opmath_t(0.5) * rt::erfc(-t_2)));
+        const opmath_t t_3 = rt::exp(-rt::square(t_2));
+        const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+        const opmath_t part_4 = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
+        const opmath_t part_3 = part_4 + opmath_t(0.5) * rt::erfc(-t_2);
+        grad_z_out.set(i, grad_output_at[i] * part_3);
       });
     });
   });
@@ -291,7 +295,9 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t z_value = z_at[i];
-        grad_z_out.set(i, rt::sigmoid(z_value) * (rt::sigmoid(-z_value) * z_value + 1) * grad_output_at[i]);
+        const opmath_t t = rt::sigmoid(z_value);
+        const opmath_t t_2 = t * (1 - rt::silu(-z_value));
+        grad_z_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_at[i]);
       });
     });
   });

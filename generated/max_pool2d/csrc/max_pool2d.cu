@@ -206,7 +206,6 @@ struct max_pool2d_backward_0_grad_input_step {
   int64_t stride;
   int64_t Q;
   int64_t P;
-  OpgenBadIndex* report;
   rt::Divider s_size;
   rt::Divider w_size;
   rt::Divider h_size;
@@ -237,14 +236,13 @@ struct max_pool2d_backward_0_grad_input_step {
     const bool part_6 = part_4 && (part_5 && rt::floordiv(t_4, stride) < P);
     opmath_t part_7;
     if (part_6) {
+      const opmath_t part_9 = output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                          stride));
       opmath_t part_8;
-      if (input_value == output.load(place, rt::checked(rt::floordiv(padding + h - r, stride), P, report, 2, 1),
-          rt::checked(rt::floordiv(padding + w - s, stride), Q, report, 2, 2))) {
-        part_8 = grad_output.load_or_zero(place, rt::checked(rt::floordiv(padding + h - r, stride), P, report, 0, 1),
-                                          rt::checked(rt::floordiv(padding + w - s, stride), Q, report, 0,
-                                          2)) / ties_output.load(place, rt::checked(rt::floordiv(padding + h - r,
-                                          stride), P, report, 3, 1), rt::checked(rt::floordiv(padding + w - s, stride),
-                                          Q, report, 3, 2));
+      if (input_value == part_9) {
+        part_8 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                          stride)) / ties_output.load(place, rt::floordiv(padding + h - r, stride),
+                                          rt::floordiv(padding + w - s, stride));
       } else {
         part_8 = 0;
       }
@@ -286,7 +284,6 @@ int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
   step.stride = call.ints[1];
   step.Q = call.dims[3];
   step.P = call.dims[2];
-  step.report = call.device_room;
   step.s_size = rt::Divider(call.ints[0]);
   step.w_size = rt::Divider(call.dims[1]);
   step.h_size = rt::Divider(call.dims[0]);
@@ -296,9 +293,7 @@ int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int max_pool2d_backward_0_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_max_pool2d_backward_0_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_0_grad_input<scalar_t>(*call));
 }
 
 extern "C" int64_t max_pool2d_backward_0_grad_input_workspace(const OpgenCall* call) {
@@ -327,7 +322,6 @@ struct max_pool2d_backward_1_grad_input_step {
   int64_t P;
   int64_t H;
   int64_t W;
-  OpgenBadIndex* report;
   rt::Divider w_size;
   rt::Divider h_size;
   rt::Batch batch;
@@ -344,6 +338,8 @@ struct max_pool2d_backward_1_grad_input_step {
     const bool part_3 = part_2 && part;
     opmath_t part_4;
     if (part_3) {
+      const opmath_t part_6 = output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w,
+                                          kernel_size));
       opmath_t part_5;
       if ((rt::floordiv(padding + h, kernel_size) * kernel_size + rt::mod(padding + h,
           kernel_size) - padding >= 0 && rt::floordiv(padding + h, kernel_size) * kernel_size + rt::mod(padding + h,
@@ -351,14 +347,10 @@ struct max_pool2d_backward_1_grad_input_step {
           kernel_size) - padding >= 0 && rt::floordiv(padding + w, kernel_size) * kernel_size + rt::mod(padding + w,
           kernel_size) - padding < W ? input.load(place, rt::floordiv(padding + h,
           kernel_size) * kernel_size + rt::mod(padding + h, kernel_size) - padding, rt::floordiv(padding + w,
-          kernel_size) * kernel_size + rt::mod(padding + w,
-          kernel_size) - padding) : -rt::inf<opmath_t>()) == output.load(place, rt::checked(rt::floordiv(padding + h,
-          kernel_size), P, report, 2, 1), rt::checked(rt::floordiv(padding + w, kernel_size), Q, report, 2, 2))) {
-        part_5 = grad_output.load_or_zero(place, rt::checked(rt::floordiv(padding + h, kernel_size), P, report, 0, 1),
-                                          rt::checked(rt::floordiv(padding + w, kernel_size), Q, report, 0,
-                                          2)) / ties_output.load(place, rt::checked(rt::floordiv(padding + h,
-                                          kernel_size), P, report, 3, 1), rt::checked(rt::floordiv(padding + w,
-                                          kernel_size), Q, report, 3, 2));
+          kernel_size) * kernel_size + rt::mod(padding + w, kernel_size) - padding) : -rt::inf<opmath_t>()) == part_6) {
+        part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w,
+                                          kernel_size)) / ties_output.load(place, rt::floordiv(padding + h,
+                                          kernel_size), rt::floordiv(padding + w, kernel_size));
       } else {
         part_5 = 0;
       }
@@ -394,7 +386,6 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
   step.P = call.dims[2];
   step.H = call.dims[0];
   step.W = call.dims[1];
-  step.report = call.device_room;
   step.w_size = rt::Divider(call.dims[1]);
   step.h_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -402,9 +393,7 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int max_pool2d_backward_1_grad_input(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_max_pool2d_backward_1_grad_input<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_1_grad_input<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
@@ -413,7 +402,7 @@ extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
     // 1
     {max_pool2d_forward_1_ties_output, nullptr, 0},
     // 2
-    {max_pool2d_backward_0_grad_input, max_pool2d_backward_0_grad_input_workspace, 1},
+    {max_pool2d_backward_0_grad_input, max_pool2d_backward_0_grad_input_workspace, 0},
     // 3
-    {max_pool2d_backward_1_grad_input, nullptr, 1},
+    {max_pool2d_backward_1_grad_input, nullptr, 0},
 };

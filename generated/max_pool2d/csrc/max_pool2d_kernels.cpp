@@ -18,13 +18,13 @@ int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &input, &output, &ties_output);
-  outer.dim(P, {0, 0, output.stride(1), ties_output.stride(1)}, true);
-  outer.dim(Q, {0, 0, output.stride(2), ties_output.stride(2)}, true);
-  rt::Loops<4> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {0, 0, 0, 0}, true);
+  rt::Loops<3> outer;
+  outer.batch(call, &input, &output, &ties_output);
+  outer.dim(P, {0, output.stride(1), ties_output.stride(1)}, true);
+  outer.dim(Q, {0, output.stride(2), ties_output.stride(2)}, true);
+  rt::Loops<3> over_r_s;
+  over_r_s.dim(kernel_size, {0, 0, 0}, true);
+  over_r_s.dim(kernel_size, {0, 0, 0}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       opmath_t t[rt::block];
@@ -39,7 +39,7 @@ int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
           output_value_fold.add(i, value);
         });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       rt::Fold<rt::Sum, int64_t, rt::block> ties_output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
@@ -47,7 +47,7 @@ int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
           int64_t part_2;
           if ((rt::within(outer.index(columns, 0, i) * stride + over_r_s.index(point, 0, 0) - padding,
               H) && rt::within(outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding,
-              W) ? rt::load(input, point.at[1] + i * columns.step[1] + (outer.index(columns, 0,
+              W) ? rt::load(input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0,
               i) * stride + over_r_s.index(point, 0, 0) - padding) * input.stride(1) + (outer.index(columns, 1,
               i) * stride + over_r_s.index(point, 1, 0) - padding) * input.stride(2)) : t[i]) == output_value_fold[i]) {
             part_2 = 1;
@@ -57,7 +57,7 @@ int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
           ties_output_value_fold.add(i, part_2);
         });
       });
-      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { ties_output_out.set(i, ties_output_value_fold[i]); });
     });
   });
@@ -76,13 +76,13 @@ int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &input, &output, &ties_output);
-  outer.dim(P, {0, 0, output.stride(1), ties_output.stride(1)}, true);
-  outer.dim(Q, {0, 0, output.stride(2), ties_output.stride(2)}, true);
-  rt::Loops<4> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {0, 0, 0, 0}, true);
+  rt::Loops<3> outer;
+  outer.batch(call, &input, &output, &ties_output);
+  outer.dim(P, {0, output.stride(1), ties_output.stride(1)}, true);
+  outer.dim(Q, {0, output.stride(2), ties_output.stride(2)}, true);
+  rt::Loops<3> over_r_s;
+  over_r_s.dim(kernel_size, {0, 0, 0}, true);
+  over_r_s.dim(kernel_size, {0, 0, 0}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       opmath_t t[rt::block];
@@ -97,7 +97,7 @@ int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
           output_value_fold.add(i, value);
         });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[2], columns.step[2], columns.size);
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
       rt::Fold<rt::Sum, int64_t, rt::block> ties_output_value_fold;
       over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
@@ -105,7 +105,7 @@ int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
           int64_t part_2;
           if ((rt::within(outer.index(columns, 0, i) * kernel_size + over_r_s.index(point, 0, 0) - padding,
               H) && rt::within(outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding,
-              W) ? rt::load(input, point.at[1] + i * columns.step[1] + (outer.index(columns, 0,
+              W) ? rt::load(input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0,
               i) * kernel_size + over_r_s.index(point, 0, 0) - padding) * input.stride(1) + (outer.index(columns, 1,
               i) * kernel_size + over_r_s.index(point, 1,
               0) - padding) * input.stride(2)) : t[i]) == output_value_fold[i]) {
@@ -116,7 +116,7 @@ int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
           ties_output_value_fold.add(i, part_2);
         });
       });
-      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[2], columns.step[2], columns.size);
       rt::each(columns.size, [&](int64_t i) { ties_output_out.set(i, ties_output_value_fold[i]); });
     });
   });
@@ -167,28 +167,21 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           opmath_t part_5;
           if (part_4) {
             opmath_t part_6;
-            if (input_value[i] == (rt::inside(host, rt::floordiv(padding + outer.index(columns, 0,
-                i) - over_r_s.index(point, 0, 0), stride), P, 2, 1) && rt::inside(host,
-                rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride), Q, 2,
-                2) ? rt::load(output, point.at[1] + i * columns.step[1] + rt::floordiv(padding + outer.index(columns, 0,
+            if (input_value[i] == rt::load(output,
+                point.at[1] + i * columns.step[1] + rt::floordiv(padding + outer.index(columns, 0,
                 i) - over_r_s.index(point, 0, 0),
                 stride) * output.stride(1) + rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point,
-                1, 0), stride) * output.stride(2)) : static_cast<opmath_t>(0))) {
-              part_6 = (rt::inside(host, rt::floordiv(padding + outer.index(columns, 0, i) - over_r_s.index(point, 0,
-                        0), stride), P, 0, 1) && rt::inside(host, rt::floordiv(padding + outer.index(columns, 1,
-                        i) - over_r_s.index(point, 1, 0), stride), Q, 0, 2) ? rt::load(grad_output,
-                        point.at[2] + i * columns.step[2] + rt::floordiv(padding + outer.index(columns, 0,
-                        i) - over_r_s.index(point, 0, 0),
-                        stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
-                        i) - over_r_s.index(point, 1, 0),
-                        stride) * grad_output.stride(2)) : static_cast<opmath_t>(0)) / (rt::inside(host,
-                        rt::floordiv(padding + outer.index(columns, 0, i) - over_r_s.index(point, 0, 0), stride), P, 3,
-                        1) && rt::inside(host, rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point,
-                        1, 0), stride), Q, 3, 2) ? rt::load(ties_output,
-                        point.at[3] + i * columns.step[3] + rt::floordiv(padding + outer.index(columns, 0,
-                        i) - over_r_s.index(point, 0, 0),
-                        stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
-                        i) - over_r_s.index(point, 1, 0), stride) * ties_output.stride(2)) : int64_t{0});
+                1, 0), stride) * output.stride(2))) {
+              part_6 = rt::load(grad_output,
+                                point.at[2] + i * columns.step[2] + rt::floordiv(padding + outer.index(columns, 0,
+                                i) - over_r_s.index(point, 0, 0),
+                                stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
+                                i) - over_r_s.index(point, 1, 0),
+                                stride) * grad_output.stride(2)) / rt::load(ties_output,
+                                point.at[3] + i * columns.step[3] + rt::floordiv(padding + outer.index(columns, 0,
+                                i) - over_r_s.index(point, 0, 0),
+                                stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
+                                i) - over_r_s.index(point, 1, 0), stride) * ties_output.stride(2));
             } else {
               part_6 = 0;
             }
@@ -243,22 +236,16 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
               kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 0, i),
               kernel_size) - padding) * input.stride(1) + (rt::floordiv(padding + outer.index(run, 1, i),
               kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 1, i),
-              kernel_size) - padding) * input.stride(2)) : -rt::inf<opmath_t>()) == (rt::inside(host,
-              rt::floordiv(padding + outer.index(run, 0, i), kernel_size), P, 2, 1) && rt::inside(host,
-              rt::floordiv(padding + outer.index(run, 1, i), kernel_size), Q, 2, 2) ? rt::load(output, run.of(1,
+              kernel_size) - padding) * input.stride(2)) : -rt::inf<opmath_t>()) == rt::load(output, run.of(1,
               i) + rt::floordiv(padding + outer.index(run, 0, i),
               kernel_size) * output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-              kernel_size) * output.stride(2)) : static_cast<opmath_t>(0))) {
-            part_5 = (rt::inside(host, rt::floordiv(padding + outer.index(run, 0, i), kernel_size), P, 0,
-                      1) && rt::inside(host, rt::floordiv(padding + outer.index(run, 1, i), kernel_size), Q, 0,
-                      2) ? rt::load(grad_output, run.of(2, i) + rt::floordiv(padding + outer.index(run, 0, i),
-                      kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                      kernel_size) * grad_output.stride(2)) : static_cast<opmath_t>(0)) / (rt::inside(host,
-                      rt::floordiv(padding + outer.index(run, 0, i), kernel_size), P, 3, 1) && rt::inside(host,
-                      rt::floordiv(padding + outer.index(run, 1, i), kernel_size), Q, 3, 2) ? rt::load(ties_output,
-                      run.of(3, i) + rt::floordiv(padding + outer.index(run, 0, i),
-                      kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                      kernel_size) * ties_output.stride(2)) : int64_t{0});
+              kernel_size) * output.stride(2))) {
+            part_5 = rt::load(grad_output, run.of(2, i) + rt::floordiv(padding + outer.index(run, 0, i),
+                              kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
+                              kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(3,
+                              i) + rt::floordiv(padding + outer.index(run, 0, i),
+                              kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
+                              kernel_size) * ties_output.stride(2));
           } else {
             part_5 = 0;
           }

@@ -25,9 +25,9 @@ std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Optional& input)
   call.some("argmax", "n", call.size(0));
   call.run(0);
   const Tensor value = call.result("value", Element::scalar);
-  const Tensor index_ = call.result("index", Element::int64);
+  const Tensor index = call.result("index", Element::int64);
   const Tensor ties_value = call.result("ties_value", Element::int64);
-  return {value, index_, ties_value};
+  return {value, index, ties_value};
 }
 
 Tensor max_with_index_backward(const Optional& grad_value, const Optional& input, const Optional& value,

@@ -56,7 +56,7 @@ extern "C" int message_passing_forward_0_output_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_message_passing_forward_0_output_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct message_passing_forward_0_output_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -164,7 +164,7 @@ extern "C" int message_passing_forward_1_output_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_message_passing_forward_1_output_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct message_passing_forward_1_output_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -269,7 +269,7 @@ extern "C" int message_passing_backward_0_grad_input_base(const OpgenCall* call)
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_message_passing_backward_0_grad_input_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct message_passing_backward_0_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -439,7 +439,7 @@ extern "C" int message_passing_backward_1_grad_input_base(const OpgenCall* call)
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_message_passing_backward_1_grad_input_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct message_passing_backward_1_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;

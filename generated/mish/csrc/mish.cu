@@ -17,7 +17,8 @@ struct mish_forward_output_step {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    *output = input_value * rt::tanh(rt::softplus(input_value));
+    const opmath_t t = rt::tanh(rt::softplus(input_value));
+    *output = t == 0 ? opmath_t(0) : t * input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -76,7 +77,9 @@ struct mish_backward_grad_input_step {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t t = rt::tanh(rt::softplus(input_value));
-    *grad_input = grad_output * ((1 - rt::square(t)) * rt::silu(input_value) + t);
+    const opmath_t t_2 = 1 - rt::square(t);
+    const opmath_t t_3 = t_2 * rt::silu(input_value);
+    *grad_input = grad_output * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);

@@ -18,7 +18,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        output_out.set(i, input_value * rt::tanh(rt::softplus(input_value)));
+        const opmath_t t = rt::tanh(rt::softplus(input_value));
+        output_out.set(i, t == 0 ? opmath_t(0) : t * input_value);
       });
     });
   });
@@ -41,7 +42,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t t = rt::tanh(rt::softplus(input_value));
-        grad_input_out.set(i, grad_output_at[i] * ((1 - rt::square(t)) * rt::silu(input_value) + t));
+        const opmath_t t_2 = 1 - rt::square(t);
+        const opmath_t t_3 = t_2 * rt::silu(input_value);
+        grad_input_out.set(i, grad_output_at[i] * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t));
       });
     });
   });

@@ -29,8 +29,12 @@ struct modrelu_forward_output_imag_step {
     const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
     const opmath_t output_factor = rt::relu(output_modulus + bias.load(c));
     const bool t = input_real_value == 0 && input_imag_value == 0;
-    output_real.store(output_factor * (t ? opmath_t(0) : input_real_value / output_modulus), place, c);
-    output_imag.store(output_factor * (t ? opmath_t(0) : input_imag_value / output_modulus), place, c);
+    const bool part = rt::abs(input_real_value) == rt::inf<opmath_t>();
+    const opmath_t part_2 = part ? rt::sign(input_real_value) : input_real_value / output_modulus;
+    output_real.store(output_factor * (t ? opmath_t(0) : part_2), place, c);
+    const bool part_3 = rt::abs(input_imag_value) == rt::inf<opmath_t>();
+    const opmath_t part_4 = part_3 ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
+    output_imag.store(output_factor * (t ? opmath_t(0) : part_4), place, c);
   }
 };
 
@@ -93,23 +97,24 @@ struct modrelu_backward_grad_input_imag_step {
     const opmath_t output_factor = rt::relu(t_2);
     const bool t_3 = t_2 > 0;
     const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, c);
-    const opmath_t part = grad_output_imag_value * input_imag_value / output_modulus;
-    const opmath_t part_2 = grad_output_real_value * input_real_value / output_modulus;
-    const opmath_t grad_output_factor = (t ? opmath_t(0) : part) + (t ? opmath_t(0) : part_2);
-    const opmath_t t_4 = output_modulus * output_modulus;
-    const opmath_t part_3 = -(grad_output_imag_value * output_factor * input_imag_value / t_4);
-    const opmath_t part_4 = -(grad_output_real_value * output_factor * input_real_value / t_4);
-    const opmath_t grad_output_modulus = (t ? opmath_t(0) : part_3) + (t ? opmath_t(0) : part_4);
-    const opmath_t part_5 = grad_output_real_value * output_factor / output_modulus;
-    const opmath_t part_6 = grad_output_modulus * input_real_value / output_modulus;
-    const opmath_t part_7 = grad_output_factor * input_real_value / output_modulus;
-    const opmath_t part_8 = t ? opmath_t(0) : t_3 ? part_7 : opmath_t(0);
-    grad_input_real.store((t ? opmath_t(0) : part_5) + part_8 + (t ? opmath_t(0) : part_6), place, c);
-    const opmath_t part_9 = grad_output_imag_value * output_factor / output_modulus;
-    const opmath_t part_10 = grad_output_modulus * input_imag_value / output_modulus;
-    const opmath_t part_11 = grad_output_factor * input_imag_value / output_modulus;
-    const opmath_t part_12 = t ? opmath_t(0) : t_3 ? part_11 : opmath_t(0);
-    grad_input_imag.store((t ? opmath_t(0) : part_9) + part_12 + (t ? opmath_t(0) : part_10), place, c);
+    const bool part = rt::abs(input_imag_value) == rt::inf<opmath_t>();
+    const opmath_t t_4 = part ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
+    const bool part_2 = rt::abs(input_real_value) == rt::inf<opmath_t>();
+    const opmath_t t_5 = part_2 ? rt::sign(input_real_value) : input_real_value / output_modulus;
+    const opmath_t part_3 = t ? opmath_t(0) : grad_output_imag_value * t_4;
+    const opmath_t grad_output_factor = part_3 + (t ? opmath_t(0) : grad_output_real_value * t_5);
+    const opmath_t t_6 = output_modulus * output_modulus;
+    const opmath_t part_4 = -(grad_output_imag_value * output_factor * input_imag_value / t_6);
+    const opmath_t part_5 = -(grad_output_real_value * output_factor * input_real_value / t_6);
+    const opmath_t grad_output_modulus = (t ? opmath_t(0) : part_4) + (t ? opmath_t(0) : part_5);
+    const opmath_t part_6 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_5 : opmath_t(0);
+    const opmath_t part_7 = grad_output_real_value * output_factor / output_modulus;
+    const opmath_t part_8 = t ? opmath_t(0) : grad_output_modulus * t_5;
+    grad_input_real.store((t ? opmath_t(0) : part_7) + part_6 + part_8, place, c);
+    const opmath_t part_9 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_4 : opmath_t(0);
+    const opmath_t part_10 = grad_output_imag_value * output_factor / output_modulus;
+    const opmath_t part_11 = t ? opmath_t(0) : grad_output_modulus * t_4;
+    grad_input_imag.store((t ? opmath_t(0) : part_10) + part_9 + part_11, place, c);
   }
 };
 
@@ -167,12 +172,17 @@ struct modrelu_backward_grad_bias_step {
     const opmath_t input_real_value_2 = input_real.load(place, c);
     const opmath_t input_imag_value_2 = input_imag.load(place, c);
     const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
-    const bool t_5 = input_real_value_2 == 0 && input_imag_value_2 == 0;
-    const opmath_t part = grad_output_imag.load_or_zero(place, c) * input_imag_value_2;
-    const opmath_t part_2 = grad_output_real.load_or_zero(place, c) * input_real_value_2;
-    const opmath_t part_3 = t_5 ? opmath_t(0) : part_2 / output_modulus_2;
-    const opmath_t part_4 = (t_5 ? opmath_t(0) : part / output_modulus_2) + part_3;
-    folds->grad_bias_value_fold.add(output_modulus_2 + bias_value > 0 ? part_4 : opmath_t(0));
+    const bool t_7 = input_real_value_2 == 0 && input_imag_value_2 == 0;
+    const bool part = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
+    const bool part_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
+    const opmath_t part_3 = grad_output_imag.load_or_zero(place, c);
+    const opmath_t part_4 = grad_output_real.load_or_zero(place, c);
+    const opmath_t part_5 = input_imag_value_2 / output_modulus_2;
+    const opmath_t part_6 = part_3 * (part ? rt::sign(input_imag_value_2) : part_5);
+    const opmath_t part_7 = input_real_value_2 / output_modulus_2;
+    const opmath_t part_8 = part_4 * (part_2 ? rt::sign(input_real_value_2) : part_7);
+    const opmath_t part_9 = (t_7 ? opmath_t(0) : part_6) + (t_7 ? opmath_t(0) : part_8);
+    folds->grad_bias_value_fold.add(output_modulus_2 + bias_value > 0 ? part_9 : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;

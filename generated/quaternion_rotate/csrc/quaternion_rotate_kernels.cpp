@@ -18,178 +18,108 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const bool t = 0 == 0;
-        const bool t_2 = 0 == 1;
-        const bool t_3 = 2 == 0;
-        const bool t_4 = 2 == 1;
-        const bool t_5 = 1 == 0;
-        const bool t_6 = 1 == 1;
+        const bool t = 2 == 0;
+        const bool t_2 = 2 == 1;
+        const bool t_3 = 1 == 0;
         const bool part_2 = outer.index(run, 0, i) == 0;
         opmath_t part_3;
         if (part_2) {
           const opmath_t part_4 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
           const opmath_t part_5 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-          const opmath_t part_6 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-          const opmath_t part_7 = rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-          opmath_t part_8;
+          const opmath_t part_6 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+          const opmath_t part_7 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+          const opmath_t part_9 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+          const opmath_t part_8 = part_4 * part_9;
+          const opmath_t part_10 = rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+          opmath_t part_11;
           if (t) {
-            const opmath_t part_9 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            part_8 = part_9 - part_6 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            part_11 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
           } else {
-            opmath_t part_10;
+            opmath_t part_12;
             if (t_2) {
-              const opmath_t part_11 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_10 = part_6 * part_7 - part_11 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+              const opmath_t part_13 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              part_12 = part_7 * part_10 - part_13 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
             } else {
-              const opmath_t part_12 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_10 = part_12 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_5 * part_7;
+              const opmath_t part_14 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              part_12 = part_14 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_5 * part_10;
             }
-            part_8 = part_10;
+            part_11 = part_12;
           }
-          const opmath_t part_13 = part_4 * part_8;
-          opmath_t part_14;
+          const opmath_t part_15 = part_5 * part_11;
+          opmath_t part_16;
           if (t_3) {
-            const opmath_t part_15 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            part_14 = part_15 - part_6 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            part_16 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
           } else {
-            opmath_t part_16;
-            if (t_4) {
-              const opmath_t part_17 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_16 = part_6 * part_7 - part_17 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_18 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_16 = part_18 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_5 * part_7;
-            }
-            part_14 = part_16;
+            const opmath_t part_17 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            part_16 = part_7 * part_10 - part_17 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
           }
-          const opmath_t part_19 = part_5 * part_14;
-          opmath_t part_20;
-          if (t_5) {
-            const opmath_t part_21 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            part_20 = part_21 - part_6 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_22;
-            if (t_6) {
-              const opmath_t part_23 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_22 = part_6 * part_7 - part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_24 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_22 = part_24 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_5 * part_7;
-            }
-            part_20 = part_22;
-          }
-          part_3 = part_7 + 2 * (part_13 + part_19 - (part_6 * part_20));
+          part_3 = part_10 + 2 * (part_8 + part_15 - (part_7 * part_16));
         } else {
-          const bool part_25 = outer.index(run, 0, i) == 1;
-          opmath_t part_26;
-          if (part_25) {
-            const opmath_t part_27 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_28 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-            const opmath_t part_29 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            const opmath_t part_30 = rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+          const bool part_18 = outer.index(run, 0, i) == 1;
+          opmath_t part_19;
+          if (part_18) {
+            const opmath_t part_20 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
+            const opmath_t part_21 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+            const opmath_t part_22 = part_21 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_23 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
+            const opmath_t part_25 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
+            const opmath_t part_24 = part_21 * part_25;
+            const opmath_t part_26 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            const opmath_t part_27 = rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            opmath_t part_28;
+            if (t_3) {
+              part_28 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
+            } else {
+              const opmath_t part_29 = part_21 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+              part_28 = part_29 - part_26 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+            }
+            const opmath_t part_30 = part_20 * part_28;
             opmath_t part_31;
-            if (t_5) {
-              const opmath_t part_32 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-              part_31 = part_32 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_28 * part_30;
-            } else {
-              opmath_t part_33;
-              if (t_6) {
-                const opmath_t part_34 = part_28 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-                part_33 = part_34 - part_29 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-              } else {
-                const opmath_t part_35 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-                part_33 = part_29 * part_30 - part_35 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_31 = part_33;
-            }
-            const opmath_t part_36 = part_27 * part_31;
-            opmath_t part_37;
             if (t) {
-              const opmath_t part_38 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-              part_37 = part_38 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_28 * part_30;
+              part_31 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
             } else {
-              opmath_t part_39;
+              opmath_t part_32;
               if (t_2) {
-                const opmath_t part_40 = part_28 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-                part_39 = part_40 - part_29 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+                const opmath_t part_33 = part_21 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+                part_32 = part_33 - part_26 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
               } else {
-                const opmath_t part_41 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-                part_39 = part_29 * part_30 - part_41 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+                part_32 = part_26 * part_27 - part_23 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
               }
-              part_37 = part_39;
+              part_31 = part_32;
             }
-            const opmath_t part_42 = part_28 * part_37;
-            opmath_t part_43;
-            if (t_3) {
-              const opmath_t part_44 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-              part_43 = part_44 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_28 * part_30;
-            } else {
-              opmath_t part_45;
-              if (t_4) {
-                const opmath_t part_46 = part_28 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-                part_45 = part_46 - part_29 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-              } else {
-                const opmath_t part_47 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-                part_45 = part_29 * part_30 - part_47 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_43 = part_45;
-            }
-            part_26 = part_30 + 2 * (part_36 + part_42 - (part_29 * part_43));
+            part_19 = part_27 + 2 * (part_30 + part_24 - (part_26 * part_31));
           } else {
-            const opmath_t part_48 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_49 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            const opmath_t part_50 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-            const opmath_t part_51 = rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            opmath_t part_52;
-            if (t_3) {
-              const opmath_t part_53 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-              part_52 = part_50 * part_51 - part_53 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            } else {
-              opmath_t part_54;
-              if (t_4) {
-                const opmath_t part_55 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-                part_54 = part_55 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_49 * part_51;
-              } else {
-                const opmath_t part_56 = part_49 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-                part_54 = part_56 - part_50 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_52 = part_54;
-            }
-            const opmath_t part_57 = part_48 * part_52;
-            opmath_t part_58;
-            if (t_5) {
-              const opmath_t part_59 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-              part_58 = part_50 * part_51 - part_59 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            } else {
-              opmath_t part_60;
-              if (t_6) {
-                const opmath_t part_61 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-                part_60 = part_61 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_49 * part_51;
-              } else {
-                const opmath_t part_62 = part_49 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-                part_60 = part_62 - part_50 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_58 = part_60;
-            }
-            const opmath_t part_63 = part_49 * part_58;
-            opmath_t part_64;
+            const opmath_t part_34 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
+            const opmath_t part_35 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            const opmath_t part_36 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
+            const opmath_t part_37 = part_36 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+            const opmath_t part_38 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+            const opmath_t part_40 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_39 = -(part_36 * part_40);
+            const opmath_t part_41 = rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+            opmath_t part_42;
             if (t) {
-              const opmath_t part_65 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-              part_64 = part_50 * part_51 - part_65 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+              part_42 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
             } else {
-              opmath_t part_66;
+              opmath_t part_43;
               if (t_2) {
-                const opmath_t part_67 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-                part_66 = part_67 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_49 * part_51;
+                part_43 = part_38 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35 * part_41;
               } else {
-                const opmath_t part_68 = part_49 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-                part_66 = part_68 - part_50 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+                const opmath_t part_44 = part_35 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+                part_43 = part_44 - part_36 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
               }
-              part_64 = part_66;
+              part_42 = part_43;
             }
-            part_26 = part_51 + 2 * (part_57 + part_63 - (part_50 * part_64));
+            const opmath_t part_45 = part_34 * part_42;
+            opmath_t part_46;
+            if (t_3) {
+              part_46 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            } else {
+              part_46 = part_38 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35 * part_41;
+            }
+            part_19 = part_41 + 2 * (part_45 + part_35 * part_46 + part_39);
           }
-          part_3 = part_26;
+          part_3 = part_19;
         }
         output_out.set(i, part_3);
       });
@@ -306,11 +236,8 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
         const bool t_6 = 2 == 1;
         const bool t_7 = outer.index(run, 0, i) == 1;
         const bool t_8 = 1 == 0;
-        const bool t_9 = 1 == 1;
-        const bool t_10 = outer.index(run, 0, i) == 2;
-        const bool t_11 = 0 == 0;
-        const bool t_12 = 0 == 1;
-        const bool t_13 = outer.index(run, 0, i) == 3;
+        const bool t_9 = outer.index(run, 0, i) == 2;
+        const bool t_10 = outer.index(run, 0, i) == 3;
         opmath_t part_2;
         if (t_4) {
           const opmath_t part_3 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
@@ -349,263 +276,182 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_20 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
             part_17 = part_19 - part_20 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
           } else {
-            opmath_t part_21;
-            if (t_9) {
-              const opmath_t part_22 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_23 = part_22 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_24 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_21 = part_23 - part_24 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_25 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_26 = part_25 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_27 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_21 = part_26 - part_27 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_17 = part_21;
+            const opmath_t part_21 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            const opmath_t part_22 = part_21 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+            const opmath_t part_23 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            part_17 = part_22 - part_23 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
           }
           part_15 = 2 * part_16 * part_17;
         } else {
           part_15 = 0;
         }
-        opmath_t part_28;
-        if (t_10) {
-          const opmath_t part_29 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          opmath_t part_30;
-          if (t_11) {
-            const opmath_t part_31 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_32 = part_31 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_33 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_30 = part_32 - part_33 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_34;
-            if (t_12) {
-              const opmath_t part_35 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_36 = part_35 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_37 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_34 = part_36 - part_37 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_38 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_39 = part_38 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_40 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_34 = part_39 - part_40 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_30 = part_34;
-          }
-          part_28 = -2 * part_29 * part_30;
+        opmath_t part_24;
+        if (t_9) {
+          const opmath_t part_25 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
+          const opmath_t part_26 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+          const opmath_t part_27 = part_26 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+          const opmath_t part_28 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+          part_24 = -2 * part_25 * (part_27 - part_28 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
         } else {
-          part_28 = 0;
+          part_24 = 0;
         }
-        opmath_t part_41;
+        opmath_t part_29;
         if (t_4) {
-          const opmath_t part_42 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          opmath_t part_43;
+          const opmath_t part_30 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          opmath_t part_31;
           if (t_8) {
-            const opmath_t part_44 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_45 = part_44 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_46 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_43 = part_45 - part_46 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+            const opmath_t part_32 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+            const opmath_t part_33 = part_32 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+            const opmath_t part_34 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            part_31 = part_33 - part_34 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
           } else {
-            opmath_t part_47;
-            if (t_9) {
-              const opmath_t part_48 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_49 = part_48 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_50 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_47 = part_49 - part_50 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_51 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_52 = part_51 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_53 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_47 = part_52 - part_53 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_43 = part_47;
+            const opmath_t part_35 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            const opmath_t part_36 = part_35 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+            const opmath_t part_37 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            part_31 = part_36 - part_37 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
           }
-          part_41 = 2 * part_42 * part_43;
+          part_29 = 2 * part_30 * part_31;
         } else {
-          part_41 = 0;
+          part_29 = 0;
         }
-        opmath_t part_54;
-        if (t_13) {
-          const opmath_t part_55 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          opmath_t part_56;
-          if (t_11) {
-            const opmath_t part_57 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_58 = part_57 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_59 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_56 = part_58 - part_59 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_60;
-            if (t_12) {
-              const opmath_t part_61 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_62 = part_61 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_63 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_60 = part_62 - part_63 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_64 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_65 = part_64 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_66 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_60 = part_65 - part_66 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_56 = part_60;
-          }
-          part_54 = 2 * part_55 * part_56;
+        opmath_t part_38;
+        if (t_10) {
+          const opmath_t part_39 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          const opmath_t part_40 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+          const opmath_t part_41 = part_40 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+          const opmath_t part_42 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+          part_38 = 2 * part_39 * (part_41 - part_42 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
         } else {
-          part_54 = 0;
+          part_38 = 0;
         }
-        opmath_t part_67;
+        opmath_t part_43;
         if (t_7) {
-          const opmath_t part_68 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          opmath_t part_69;
+          const opmath_t part_44 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          opmath_t part_45;
           if (t_5) {
-            const opmath_t part_70 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_71 = part_70 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_72 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_69 = part_71 - part_72 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+            const opmath_t part_46 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+            const opmath_t part_47 = part_46 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+            const opmath_t part_48 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            part_45 = part_47 - part_48 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
           } else {
-            opmath_t part_73;
+            opmath_t part_49;
             if (t_6) {
-              const opmath_t part_74 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_75 = part_74 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_76 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_73 = part_75 - part_76 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+              const opmath_t part_50 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+              const opmath_t part_51 = part_50 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+              const opmath_t part_52 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              part_49 = part_51 - part_52 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
             } else {
-              const opmath_t part_77 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_78 = part_77 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_79 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_73 = part_78 - part_79 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+              const opmath_t part_53 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              const opmath_t part_54 = part_53 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+              const opmath_t part_55 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+              part_49 = part_54 - part_55 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
             }
-            part_69 = part_73;
+            part_45 = part_49;
           }
-          part_67 = -2 * part_68 * part_69;
+          part_43 = -2 * part_44 * part_45;
         } else {
-          part_67 = 0;
+          part_43 = 0;
         }
-        opmath_t part_80;
+        opmath_t part_56;
         if (t_4) {
-          const opmath_t part_81 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          opmath_t part_82;
-          if (t_11) {
-            const opmath_t part_83 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_84 = part_83 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_85 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_82 = part_84 - part_85 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_86;
-            if (t_12) {
-              const opmath_t part_87 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_88 = part_87 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_89 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_86 = part_88 - part_89 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_90 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_91 = part_90 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_92 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_86 = part_91 - part_92 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_82 = part_86;
-          }
-          part_80 = 2 * part_81 * part_82;
+          const opmath_t part_57 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          const opmath_t part_58 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+          const opmath_t part_59 = part_58 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+          const opmath_t part_60 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+          part_56 = 2 * part_57 * (part_59 - part_60 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
         } else {
-          part_80 = 0;
+          part_56 = 0;
+        }
+        opmath_t part_61;
+        if (t_9) {
+          const opmath_t part_62 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          opmath_t part_63;
+          if (t_5) {
+            const opmath_t part_64 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+            const opmath_t part_65 = part_64 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+            const opmath_t part_66 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            part_63 = part_65 - part_66 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+          } else {
+            opmath_t part_67;
+            if (t_6) {
+              const opmath_t part_68 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+              const opmath_t part_69 = part_68 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+              const opmath_t part_70 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              part_67 = part_69 - part_70 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+            } else {
+              const opmath_t part_71 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+              const opmath_t part_72 = part_71 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+              const opmath_t part_73 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+              part_67 = part_72 - part_73 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+            }
+            part_63 = part_67;
+          }
+          part_61 = 2 * part_62 * part_63;
+        } else {
+          part_61 = 0;
+        }
+        opmath_t part_74;
+        if (t_10) {
+          const opmath_t part_75 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          opmath_t part_76;
+          if (t_8) {
+            const opmath_t part_77 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
+            const opmath_t part_78 = part_77 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+            const opmath_t part_79 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            part_76 = part_78 - part_79 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+          } else {
+            const opmath_t part_80 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
+            const opmath_t part_81 = part_80 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+            const opmath_t part_82 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            part_76 = part_81 - part_82 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+          }
+          part_74 = -2 * part_75 * part_76;
+        } else {
+          part_74 = 0;
+        }
+        opmath_t part_83;
+        if (t_7) {
+          const opmath_t part_84 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
+          part_83 = part_84 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+        } else {
+          part_83 = 0;
+        }
+        opmath_t part_85;
+        if (t_9) {
+          const opmath_t part_86 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
+          part_85 = -(part_86 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1)));
+        } else {
+          part_85 = 0;
+        }
+        opmath_t part_87;
+        if (t_10) {
+          const opmath_t part_88 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
+          part_87 = part_88 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+        } else {
+          part_87 = 0;
+        }
+        opmath_t part_89;
+        if (t_7) {
+          const opmath_t part_90 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
+          part_89 = -(part_90 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1)));
+        } else {
+          part_89 = 0;
+        }
+        opmath_t part_91;
+        if (t_9) {
+          const opmath_t part_92 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
+          part_91 = part_92 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+        } else {
+          part_91 = 0;
         }
         opmath_t part_93;
         if (t_10) {
-          const opmath_t part_94 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          opmath_t part_95;
-          if (t_5) {
-            const opmath_t part_96 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_97 = part_96 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_98 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_95 = part_97 - part_98 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_99;
-            if (t_6) {
-              const opmath_t part_100 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_101 = part_100 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_102 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_99 = part_101 - part_102 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_103 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_104 = part_103 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_105 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_99 = part_104 - part_105 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_95 = part_99;
-          }
-          part_93 = 2 * part_94 * part_95;
+          const opmath_t part_94 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
+          part_93 = -(part_94 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
         } else {
           part_93 = 0;
         }
-        opmath_t part_106;
-        if (t_13) {
-          const opmath_t part_107 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          opmath_t part_108;
-          if (t_8) {
-            const opmath_t part_109 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_110 = part_109 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_111 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_108 = part_110 - part_111 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_112;
-            if (t_9) {
-              const opmath_t part_113 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_114 = part_113 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_115 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_112 = part_114 - part_115 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_116 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_117 = part_116 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_118 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_112 = part_117 - part_118 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_108 = part_112;
-          }
-          part_106 = -2 * part_107 * part_108;
-        } else {
-          part_106 = 0;
-        }
-        opmath_t part_119;
-        if (t_7) {
-          const opmath_t part_120 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_119 = part_120 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-        } else {
-          part_119 = 0;
-        }
-        opmath_t part_121;
-        if (t_10) {
-          const opmath_t part_122 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_121 = -(part_122 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1)));
-        } else {
-          part_121 = 0;
-        }
-        opmath_t part_123;
-        if (t_13) {
-          const opmath_t part_124 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_123 = part_124 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-        } else {
-          part_123 = 0;
-        }
-        opmath_t part_125;
-        if (t_7) {
-          const opmath_t part_126 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_125 = -(part_126 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1)));
-        } else {
-          part_125 = 0;
-        }
-        opmath_t part_127;
-        if (t_10) {
-          const opmath_t part_128 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_127 = part_128 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-        } else {
-          part_127 = 0;
-        }
-        opmath_t part_129;
-        if (t_13) {
-          const opmath_t part_130 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_129 = -(part_130 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
-        } else {
-          part_129 = 0;
-        }
-        grad_quaternion_out.set(i, part_2 + part_15 + part_28 + part_41 + part_54 + part_67 + part_80 + part_93 + part_106 + part_119 + part_121 + part_123 + part_125 + part_127 + part_129);
+        grad_quaternion_out.set(i, part_2 + part_15 + part_24 + part_29 + part_38 + part_43 + part_56 + part_61 + part_74 + part_83 + part_85 + part_87 + part_89 + part_91 + part_93);
       });
     });
   });
@@ -627,64 +473,64 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const bool t_14 = outer.index(run, 0, i) == 2;
-        const bool t_15 = outer.index(run, 0, i) == 1;
-        const bool t_16 = outer.index(run, 0, i) == 0;
+        const bool t_11 = outer.index(run, 0, i) == 2;
+        const bool t_12 = outer.index(run, 0, i) == 1;
+        const bool t_13 = outer.index(run, 0, i) == 0;
         opmath_t part_2;
-        if (t_14) {
+        if (t_11) {
           part_2 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
         } else {
           part_2 = 0;
         }
         opmath_t part_3;
-        if (t_15) {
+        if (t_12) {
           part_3 = rt::load(grad_output, run.of(1, i) + 1 * grad_output.stride(1));
         } else {
           part_3 = 0;
         }
         opmath_t part_4;
-        if (t_16) {
+        if (t_13) {
           part_4 = rt::load(grad_output, run.of(2, i) + 0 * grad_output.stride(1));
         } else {
           part_4 = 0;
         }
         opmath_t part_5;
-        if (t_15) {
+        if (t_12) {
           const opmath_t part_6 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
           part_5 = part_6 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1));
         } else {
           part_5 = 0;
         }
         opmath_t part_7;
-        if (t_16) {
+        if (t_13) {
           const opmath_t part_8 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
           part_7 = -(part_8 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1)));
         } else {
           part_7 = 0;
         }
         opmath_t part_9;
-        if (t_16) {
+        if (t_13) {
           const opmath_t part_10 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
           part_9 = part_10 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1));
         } else {
           part_9 = 0;
         }
         opmath_t part_11;
-        if (t_14) {
+        if (t_11) {
           const opmath_t part_12 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
           part_11 = -(part_12 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1)));
         } else {
           part_11 = 0;
         }
         opmath_t part_13;
-        if (t_14) {
+        if (t_11) {
           const opmath_t part_14 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
           part_13 = part_14 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1));
         } else {
           part_13 = 0;
         }
         opmath_t part_15;
-        if (t_15) {
+        if (t_12) {
           const opmath_t part_16 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
           part_15 = -(part_16 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1)));
         } else {

@@ -12,13 +12,13 @@ template <typename scalar_t>
 struct rope_forward_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> cos;
   rt::Tensor<const scalar_t> sin;
+  int64_t H;
   OpgenBadIndex* report;
   int64_t D;
-  int64_t H;
   rt::Divider d_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -28,16 +28,15 @@ struct rope_forward_output_step {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t input_value = input.load(place, t, rt::checked(d, D, report, 0, 2));
     opmath_t part;
     if (d < H) {
-      const opmath_t part_2 = input_value * cos.load(t, rt::checked(d, H, report, 1, 1));
-      const opmath_t part_3 = input.load(place, t, rt::checked(d + H, D, report, 0, 2));
-      part = part_2 - part_3 * sin.load(t, rt::checked(d, H, report, 2, 1));
+      const opmath_t part_2 = input.load(place, t, rt::checked(d + H, D, report, 0, 2));
+      const opmath_t part_3 = input.load(place, t, rt::checked(d, D, report, 0, 2));
+      const opmath_t part_4 = part_3 * cos.load(t, rt::checked(d, H, report, 1, 1));
+      part = part_4 - part_2 * sin.load(t, rt::checked(d, H, report, 2, 1));
     } else {
-      const opmath_t part_4 = input_value * cos.load(t, rt::checked(d - H, H, report, 1, 1));
-      const opmath_t part_5 = input.load(place, t, rt::checked(d - H, D, report, 0, 2));
-      part = part_4 + part_5 * sin.load(t, rt::checked(d - H, H, report, 2, 1));
+      const opmath_t part_5 = input.load(place, t, rt::checked(d - H, D, report, 0, 2)) * sin.load(t, d - H);
+      part = input.load(place, t, rt::checked(d, D, report, 0, 2)) * cos.load(t, d - H) + part_5;
     }
     output.store(part, place, t, d);
   }
@@ -46,21 +45,21 @@ struct rope_forward_output_step {
 template <typename scalar_t>
 int run_rope_forward_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {0, 3, 0},   // input
       {3, 3, 0},   // output
+      {0, 3, 0},   // input
       {1, 2, -1},  // cos
       {2, 2, -1},  // sin
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   rope_forward_output_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.output = args.template tensor<scalar_t>(1);
+  step.output = args.template tensor<scalar_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
   step.cos = args.template tensor<const scalar_t>(2);
   step.sin = args.template tensor<const scalar_t>(3);
+  step.H = call.dims[2];
   step.report = call.device_room;
   step.D = call.dims[1];
-  step.H = call.dims[2];
   step.d_size = rt::Divider(2 * call.dims[2]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -103,38 +102,24 @@ struct rope_backward_grad_input_step {
     const bool part_2 = H + d_1 < t_2;
     opmath_t part_3;
     if (d_1 < t_2) {
-      const opmath_t part_4 = grad_output.load_or_zero(place, t, rt::checked(d_1, 2 * H, report, 0, 2));
-      opmath_t part_5;
-      if (d_1 < H) {
-        part_5 = cos.load(t, rt::checked(d_1, H, report, 2, 1));
-      } else {
-        part_5 = cos.load(t, rt::checked(d_1 - H, H, report, 2, 1));
-      }
-      part_3 = part_4 * part_5;
+      const opmath_t part_4 = d_1 < H ? cos.load(t, rt::checked(d_1, H, report, 2, 1)) : cos.load(t, d_1 - H);
+      part_3 = grad_output.load_or_zero(place, t, rt::checked(d_1, 2 * H, report, 0, 2)) * part_4;
     } else {
       part_3 = 0;
     }
-    opmath_t part_6;
+    opmath_t part_5;
     if (part) {
-      opmath_t part_7;
-      if (t_3 < H) {
-        const opmath_t part_8 = grad_output.load_or_zero(place, t, rt::checked(d_1 - H, 2 * H, report, 0, 2));
-        part_7 = -(part_8 * sin.load(t, rt::checked(d_1 - H, H, report, 3, 1)));
-      } else {
-        part_7 = 0;
-      }
-      part_6 = part_7;
+      part_5 = t_3 < H ? -(grad_output.load_or_zero(place, t, d_1 - H) * sin.load(t, d_1 - H)) : opmath_t(0);
+    } else {
+      part_5 = 0;
+    }
+    opmath_t part_6;
+    if (part_2) {
+      part_6 = grad_output.load_or_zero(place, t, H + d_1) * sin.load(t, rt::checked(d_1, H, report, 3, 1));
     } else {
       part_6 = 0;
     }
-    opmath_t part_9;
-    if (part_2) {
-      const opmath_t part_10 = grad_output.load_or_zero(place, t, rt::checked(H + d_1, 2 * H, report, 0, 2));
-      part_9 = part_10 * sin.load(t, rt::checked(d_1, H, report, 3, 1));
-    } else {
-      part_9 = 0;
-    }
-    grad_input.store(part_3 + part_6 + part_9, place, t, d_1);
+    grad_input.store(part_3 + part_5 + part_6, place, t, d_1);
   }
 };
 

@@ -8,8 +8,8 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[1];
   const int64_t H = call.dims[2];
+  const int64_t D = call.dims[1];
   const int64_t T = call.dims[0];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> cos(call, 1, 2);
@@ -35,20 +35,20 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t input_value = rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0,
-                                                i)) : static_cast<opmath_t>(0);
         const bool part_2 = outer.index(run, 0, i) < H;
         opmath_t part_3;
         if (part_2) {
           const opmath_t part_4 = rt::pick(host, input, run.of(2, i), 0, 2, outer.index(run, 0, i) + H, D);
-          part_3 = input_value * (rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos, run.of(1,
-                                  i)) : static_cast<opmath_t>(0)) - part_4 * (rt::inside(host, outer.index(run, 0, i),
-                                  H, 2, 1) ? rt::load(sin, run.of(3, i)) : static_cast<opmath_t>(0));
+          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0,
+                    i)) : static_cast<opmath_t>(0)) * (rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos,
+                    run.of(1, i)) : static_cast<opmath_t>(0)) - part_4 * (rt::inside(host, outer.index(run, 0, i), H, 2,
+                    1) ? rt::load(sin, run.of(3, i)) : static_cast<opmath_t>(0));
         } else {
-          const opmath_t part_6 = rt::pick(host, cos, run.of(4, i), 1, 1, outer.index(run, 0, i) - H, H);
-          const opmath_t part_5 = input_value * part_6;
-          const opmath_t part_7 = rt::pick(host, input, run.of(5, i), 0, 2, outer.index(run, 0, i) - H, D);
-          part_3 = part_5 + part_7 * rt::pick(host, sin, run.of(6, i), 2, 1, outer.index(run, 0, i) - H, H);
+          const opmath_t part_5 = rt::load(cos, run.of(4, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
+          const opmath_t part_6 = rt::load(sin, run.of(6, i) + (outer.index(run, 0, i) - H) * sin.stride(1));
+          const opmath_t part_7 = rt::pick(host, input, run.of(5, i), 0, 2, outer.index(run, 0, i) - H, D) * part_6;
+          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0,
+                    i)) : static_cast<opmath_t>(0)) * part_5 + part_7;
         }
         output_out.set(i, part_3);
       });
@@ -100,7 +100,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
             part_7 = rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(cos, run.of(1,
                                 i)) : static_cast<opmath_t>(0);
           } else {
-            part_7 = rt::pick(host, cos, run.of(2, i), 2, 1, outer.index(run, 0, i) - H, H);
+            part_7 = rt::load(cos, run.of(2, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
           }
           part_5 = (rt::inside(host, outer.index(run, 0, i), 2 * H, 0, 2) ? rt::load(grad_output, run.of(0,
                     i)) : static_cast<opmath_t>(0)) * part_7;
@@ -111,8 +111,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         if (part_4) {
           opmath_t part_9;
           if (t_3 < H) {
-            const opmath_t part_10 = rt::pick(host, grad_output, run.of(3, i), 0, 2, outer.index(run, 0, i) - H, 2 * H);
-            part_9 = -(part_10 * rt::pick(host, sin, run.of(4, i), 3, 1, outer.index(run, 0, i) - H, H));
+            const opmath_t part_10 = rt::load(grad_output, run.of(3, i) + (outer.index(run, 0,
+                                              i) - H) * grad_output.stride(2));
+            part_9 = -(part_10 * rt::load(sin, run.of(4, i) + (outer.index(run, 0, i) - H) * sin.stride(1)));
           } else {
             part_9 = 0;
           }
@@ -122,7 +123,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         }
         opmath_t part_11;
         if (part_2) {
-          const opmath_t part_12 = rt::pick(host, grad_output, run.of(5, i), 0, 2, H + outer.index(run, 0, i), 2 * H);
+          const opmath_t part_12 = rt::load(grad_output, run.of(5, i) + (H + outer.index(run, 0,
+                                            i)) * grad_output.stride(2));
           part_11 = part_12 * (rt::inside(host, outer.index(run, 0, i), H, 3, 1) ? rt::load(sin, run.of(6,
                                i)) : static_cast<opmath_t>(0));
         } else {

@@ -23,10 +23,10 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor se3_exp_act_forward(const Optional& twist, const Optional& point_) {
+Tensor se3_exp_act_forward(const Optional& twist, const Optional& point) {
   opgen::Call call("se3_exp_act", OPGEN_CHOOSE_STEPS(se3_exp_act), 0);
   call.input("twist", twist, Element::scalar, {opgen::batch, opgen::fixed(6)});
-  call.input("point", point_, Element::scalar, {opgen::batch, opgen::fixed(3)});
+  call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -35,11 +35,11 @@ Tensor se3_exp_act_forward(const Optional& twist, const Optional& point_) {
 }
 
 std::tuple<Tensor, Tensor> se3_exp_act_backward(const Optional& grad_output, const Optional& twist,
-                                                const Optional& point_, const std::vector<bool>& mask) {
+                                                const Optional& point, const std::vector<bool>& mask) {
   opgen::Call call("se3_exp_act", OPGEN_CHOOSE_STEPS(se3_exp_act), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("twist", twist, Element::scalar, {opgen::batch, opgen::fixed(6)});
-  call.input("point", point_, Element::scalar, {opgen::batch, opgen::fixed(3)});
+  call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.begin();
   call.hold();
   call.allocate("s", Element::compute, {opgen::batch}, mask[0] || mask[1]);

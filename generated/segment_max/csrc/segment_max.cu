@@ -53,7 +53,7 @@ extern "C" int segment_max_forward_size_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_size_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_max_forward_size_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -145,7 +145,7 @@ extern "C" int segment_max_forward_top_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_top_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_max_forward_top_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -295,7 +295,7 @@ extern "C" int segment_max_forward_ties_top_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_ties_top_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_max_forward_ties_top_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -407,7 +407,7 @@ extern "C" int segment_max_backward_top_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_backward_top_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_max_backward_top_step {
   using opmath_t = rt::math_t<scalar_t>;

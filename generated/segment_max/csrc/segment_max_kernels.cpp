@@ -5,7 +5,7 @@
 
 namespace {
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
@@ -40,7 +40,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
@@ -102,7 +102,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_ties_top(const OpgenCall& call, OpgenHost& host) {
   {
@@ -153,7 +153,7 @@ int forward_ties_top(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_top(const OpgenCall& call, OpgenHost& host) {
   {

@@ -52,7 +52,7 @@ extern "C" int segment_mean_forward_size_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_mean_forward_size_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_mean_forward_size_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -144,7 +144,7 @@ extern "C" int segment_mean_forward_total_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_mean_forward_total_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_mean_forward_total_step {
   using opmath_t = rt::math_t<scalar_t>;

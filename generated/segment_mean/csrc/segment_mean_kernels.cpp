@@ -5,7 +5,7 @@
 
 namespace {
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
@@ -40,7 +40,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {

@@ -59,7 +59,7 @@ extern "C" int segment_softmax_forward_top_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_softmax_forward_top_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_softmax_forward_top_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -213,7 +213,7 @@ extern "C" int segment_softmax_forward_total_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_softmax_forward_total_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_softmax_forward_total_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -372,7 +372,7 @@ extern "C" int segment_softmax_backward_grad_total_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_softmax_backward_grad_total_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct segment_softmax_backward_grad_total_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -5,7 +5,7 @@
 
 namespace {
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
@@ -71,7 +71,7 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {
@@ -138,7 +138,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   {

@@ -5,7 +5,7 @@
 
 namespace {
 
-// Accumulates into the places that its positions name, in a fixed order.
+// Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {

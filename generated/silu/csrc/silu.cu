@@ -72,7 +72,9 @@ struct silu_backward_grad_input_step {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    *grad_input = rt::sigmoid(input_value) * (rt::sigmoid(-input_value) * input_value + 1) * grad_output;
+    const opmath_t t = rt::sigmoid(input_value);
+    const opmath_t t_2 = t * (1 - rt::silu(-input_value));
+    *grad_input = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);

@@ -37,8 +37,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
-        const opmath_t part_2 = rt::sigmoid(-input_value) * input_value + 1;
-        grad_input_out.set(i, rt::sigmoid(input_value) * part_2 * grad_output_at[i]);
+        const opmath_t t = rt::sigmoid(input_value);
+        const opmath_t t_2 = t * (1 - rt::silu(-input_value));
+        grad_input_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_at[i]);
       });
     });
   });

@@ -20,10 +20,10 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor so3_exp_act_forward(const Optional& rotation, const Optional& point_) {
+Tensor so3_exp_act_forward(const Optional& rotation, const Optional& point) {
   opgen::Call call("so3_exp_act", OPGEN_CHOOSE_STEPS(so3_exp_act), 0);
   call.input("rotation", rotation, Element::scalar, {opgen::batch, opgen::fixed(3)});
-  call.input("point", point_, Element::scalar, {opgen::batch, opgen::fixed(3)});
+  call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -32,11 +32,11 @@ Tensor so3_exp_act_forward(const Optional& rotation, const Optional& point_) {
 }
 
 std::tuple<Tensor, Tensor> so3_exp_act_backward(const Optional& grad_output, const Optional& rotation,
-                                                const Optional& point_, const std::vector<bool>& mask) {
+                                                const Optional& point, const std::vector<bool>& mask) {
   opgen::Call call("so3_exp_act", OPGEN_CHOOSE_STEPS(so3_exp_act), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("rotation", rotation, Element::scalar, {opgen::batch, opgen::fixed(3)});
-  call.input("point", point_, Element::scalar, {opgen::batch, opgen::fixed(3)});
+  call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.begin();
   call.hold();
   call.allocate("s", Element::compute, {opgen::batch}, mask[0] || mask[1]);

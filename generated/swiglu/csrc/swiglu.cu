@@ -79,9 +79,10 @@ struct swiglu_backward_grad_up_step {
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t grad_output, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t gate_value = gate;
+    const opmath_t t = rt::sigmoid(gate_value);
+    const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
     const opmath_t grad_output_value = grad_output;
-    const opmath_t part = rt::sigmoid(-gate_value) * gate_value + 1;
-    *grad_gate = rt::sigmoid(gate_value) * part * grad_output_value * up;
+    *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
     *grad_up = grad_output_value * rt::silu(gate_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {

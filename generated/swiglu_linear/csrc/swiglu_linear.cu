@@ -192,9 +192,10 @@ struct swiglu_linear_backward_grad_gate_step {
                             opmath_t* grad_gate) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
+    const opmath_t t = rt::sigmoid(gate_value);
+    const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
     *grad_up = grad_output_value * rt::silu(gate_value);
-    const opmath_t part = rt::sigmoid(-gate_value) * gate_value + 1;
-    *grad_gate = rt::sigmoid(gate_value) * part * grad_output_value * up;
+    *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

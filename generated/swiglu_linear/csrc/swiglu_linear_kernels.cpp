@@ -53,9 +53,10 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t gate_value = gate_at[i];
+        const opmath_t t = rt::sigmoid(gate_value);
+        const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
         grad_up_out.set(i, grad_output_value * rt::silu(gate_value));
-        const opmath_t part_2 = rt::sigmoid(-gate_value) * gate_value + 1;
-        grad_gate_out.set(i, rt::sigmoid(gate_value) * part_2 * grad_output_value * up_at[i]);
+        grad_gate_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up_at[i]);
       });
     });
   });

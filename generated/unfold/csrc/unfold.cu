@@ -130,7 +130,7 @@ extern "C" int unfold_backward_grad_input_base(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_unfold_backward_grad_input_base<scalar_t>(*call));
 }
 
-// accumulates into the places that its positions name, in a fixed order
+// accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
 struct unfold_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;

@@ -121,7 +121,9 @@ class CpuScope:
 
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
-        if isinstance(p, Batch) or buffer in self.trusted or (self.chain is not None and self.chain.trusts(buffer, k)):
+        if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
+            return False
+        if self.chain is not None and self.chain.trusts(buffer, k):
             return False
         size = self.plan.buffer(buffer).shape[k]
         return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)

@@ -97,7 +97,7 @@ class Scope:
         size = self.plan.buffer(buffer).shape[k]
         if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
             return False
-        if self.chain is not None and self.chain.trusts(buffer, k):
+        if (buffer, k, p) in self.plan.guarded or (self.chain is not None and self.chain.trusts(buffer, k)):
             return False
         return not self._ranges.inside(p, size, tuple(self.around.values()))
 

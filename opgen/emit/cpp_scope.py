@@ -120,7 +120,7 @@ class CpuScope:
 
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
-        if isinstance(p, Batch) or buffer in self.trusted:
+        if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
             return False
         size = self.plan.buffer(buffer).shape[k]
         return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)

@@ -96,6 +96,8 @@ class Scope:
         size = self.plan.buffer(buffer).shape[k]
         if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
             return False
+        if (buffer, k, p) in self.plan.guarded:
+            return False
         return not self._ranges.inside(p, size, tuple(self.around.values()))
 
     def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:

@@ -327,13 +327,16 @@ def _call(s: Surface) -> tuple[str, ...]:
     wanted = f"{quoted(s.name)}, {names}, {quoted(kind_letters(s.operator))}, {aside(s, 'given')}"
     tensors = f"*{aside(s, 'operands')}({wanted})"
     kinds = "".join(LETTERS[o.kind] for o in s.results)
-    text = bracketed("results = OP(" if "c" in kinds else "return OP(", [tensors, *s.params], ")", 4)
-    extra = len(s.residuals)
-    if extra:
-        keep = "[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]"
-        text += keep
+    keep = ("[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]") if s.residuals else ""
+    results, last = aside(s, "results"), []
+    whole = f"    return OP({', '.join((tensors, *s.params))}){keep}"
+    if "c" in kinds:
+        last = [f"return {aside(s, 'joined')}({results}{keep}, {quoted(kinds)})"]
+    elif keep and len(whole) > WIDTH:  # formatters would break the subscript
+        last = [f"return {results}{keep}"]
+    text = bracketed(f"{results} = OP(" if last else "return OP(", [tensors, *s.params], ")", 4)
+    text += "" if last else keep
     first, *rest = text.split("\n")
-    last = [f"return {aside(s, 'joined')}(results, {quoted(kinds)})"] if "c" in kinds else []
     return (first, *(line.removeprefix("    ") for line in rest), *last)
 
 

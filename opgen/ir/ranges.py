@@ -7,7 +7,7 @@ extent is at least one, which is where most proofs start. A proof that does not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.ir.polynomial import Polynomial, atom, number, polynomial
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, Statement
@@ -25,6 +25,7 @@ class Facts:
     nonnegative: tuple[Scalar, ...] = ()
     dims: Mapping[str, Scalar | None] = field(default_factory=dict)
     integers: frozenset[str] = frozenset()  # params and tensors
+    assumed: tuple[Polynomial, ...] = ()  # not negative where the conditions around hold
 
 
 def facts_of(
@@ -50,6 +51,13 @@ def is_nonnegative(p: Polynomial, facts: Facts) -> bool:
 
 
 def _nonnegative(p: Polynomial, facts: Facts, depth: int) -> bool:
+    if _surely(p, facts, depth):
+        return True
+    alone = replace(facts, assumed=()) if facts.assumed else facts
+    return any(_surely(p - a, alone, depth) for a in facts.assumed)
+
+
+def _surely(p: Polynomial, facts: Facts, depth: int) -> bool:
     low = _lower(p, facts, depth)
     if low is None:
         return False

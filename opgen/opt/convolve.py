@@ -21,11 +21,13 @@ from opgen.ir.scalar import (
     Apply,
     Batch,
     Index,
+    Lit,
     Read,
     Scalar,
     add,
     both,
     call,
+    mul,
     neg,
     rebuild,
     substitute,
@@ -51,10 +53,29 @@ def products(e: Scalar) -> list[Scalar]:
             return [t for a in args for t in products(a)]
         case Apply("sub", (a, b)):
             return [*products(a), *(neg(t) for t in products(b))]
+        case Apply("neg", (a,)):
+            return [neg(t) for t in products(a)]
         case Apply("where", (condition, a, b)) if b == ZERO:
-            return [where(condition, t, ZERO) for t in products(a)]
+            return [_under_condition(condition, t) for t in products(a)]
         case _:
             return [e]
+
+
+def _under_condition(condition: Scalar, term: Scalar) -> Scalar:
+    positive, negative = _unsigned(term)
+    guarded_term = where(condition, positive, ZERO)
+    return neg(guarded_term) if negative else guarded_term
+
+
+def _unsigned(term: Scalar) -> tuple[Scalar, bool]:
+    """A term without its sign, and whether it had one."""
+    match term:
+        case Apply("neg", (a,)):
+            return a, True
+        case Apply("mul", (Lit(value), *rest)) if value == -1:
+            return mul(*rest), True
+        case _:
+            return term, False
 
 
 @dataclass
@@ -75,14 +96,15 @@ class _Convolving:
             self.earlier[s.target] = s
 
     def _sum(self, s: Compute) -> None:
-        terms = {t: self._seen(replace(s, body=t)) for t in products(s.body)}
+        terms = {t: self._seen(replace(s, body=_unsigned(t)[0])) for t in products(s.body)}
         found = {t: seen for t, seen in terms.items() if seen is not None}
-        if len(terms) == 1 or not found:
+        if not found or (len(terms) == 1 and not _unsigned(next(iter(terms)))[1]):
             self.builder.statements.append(next(iter(found.values()), s))
             return
-        sums: list[Scalar] = [
-            self.builder.emit(f"{s.target}_part", seen.axes, seen.body, "sum", seen.over) for seen in found.values()
-        ]
+        sums: list[Scalar] = []
+        for t, seen in found.items():
+            part = self.builder.emit(f"{s.target}_part", seen.axes, seen.body, "sum", seen.over)
+            sums.append(neg(part) if _unsigned(t)[1] else part)
         rest = [t for t in terms if t not in found]
         if rest:
             sums.append(self.builder.emit(f"{s.target}_rest", s.axes, total(rest), "sum", s.over))

@@ -35,6 +35,7 @@ from opgen.plan.contract import contract, operand, split
 from opgen.plan.expand import axis_names, expand, positions
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
+from opgen.plan.guards import guarded
 from opgen.plan.keep import kept_maps, scalars
 from opgen.plan.model import (
     Buffer,
@@ -64,7 +65,8 @@ def build(p: Program) -> KernelPlan:
 
     Functions of the spec are written out, except those that a library of C++ or CUDA computes.
     """
-    return _Planner(p).plan()
+    plan = _Planner(p).plan()
+    return replace(plan, guarded=guarded(plan))
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,7 @@ class KernelPlan:
     results: tuple[Result, ...]
     sizes: tuple[Scalar, ...] = ()  # int params that are sizes, so that they are not negative
     functions: tuple[Function, ...] = ()  # that libraries of C++ or CUDA compute
+    guarded: frozenset[tuple[str, int, Scalar]] = frozenset()  # positions that conditions keep in range (`plan.guards`)
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

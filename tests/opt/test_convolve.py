@@ -85,6 +85,13 @@ CASES = {
     ),
 }
 
+SEVERAL = Case(
+    "y[n, o, p] = sum[c, k](pad(x[n, c, p + k], 0)*w[o, c, k] - pad(v[n, c, p - k], 0)*w[o, c, k] + w[o, c, k])",
+    "{x: {shape: [N, C, L]}, v: {shape: [N, C, L]}, w: {shape: [O, C, K]}}",
+    "outputs: {y: {shape: [N, O, L]}}",
+    {**SMALL, "v": (2, 3, 5)},
+)
+
 OTHERS = {
     "no weight": ("y[..., p < L - 2] = sum[k < 3](x[..., p + k])", "{x: {shape: [..., L]}}", ""),
     "filled with something else": (
@@ -128,9 +135,8 @@ def test_every_order_is_convolutions(name: str) -> None:
     assert sorted(parts(d.second)) == sorted([first, *Part])
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_rewriting_keeps_the_values(name: str) -> None:
-    case = CASES[name]
+@pytest.mark.parametrize("case", [*CASES.values(), SEVERAL], ids=(*CASES, "several"))
+def test_rewriting_keeps_the_values(case: Case) -> None:
     (variant,) = built(elementwise(case.formula, case.inputs, case.more)).variants
     given, p = arrays(variant.program, case.shapes), variant.program
     for seed in range(3):
@@ -140,6 +146,11 @@ def test_rewriting_keeps_the_values(name: str) -> None:
         p = adjoint(made)
         given |= {t.name: noise(values[t.of], seed) for t in p.inputs if t.of in values and t.name not in given}
         given = {t.name: given[t.name] for t in p.inputs}
+
+
+def test_every_product_of_a_sum_is_a_convolution_of_its_own() -> None:
+    (d,) = derive(built(elementwise(SEVERAL.formula, SEVERAL.inputs, SEVERAL.more)))
+    assert parts(d.forward) == [Part.OUTPUT, Part.DATA]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -113,7 +113,7 @@ def close(
     inputs = [t for t in candidates if t.name in needed]
     scalars = [e for s in kept for e in statement_scalars(s)]
     scalars += [e for o in outputs for e in o.shape if not isinstance(e, Batch)]
-    if _uses_batch(kept, outputs, scalars) and not _has_full_batch(inputs):
+    if _uses_batch(kept, outputs, scalars) and not _has_full_batch(inputs, candidates):
         inputs = [t for t in candidates if t in inputs or BATCH in t.shape]
     inputs, dims = _dims(p, candidates, inputs, scalars)
     return replace(
@@ -136,9 +136,16 @@ def _uses_batch(statements: Sequence[Statement], outputs: Sequence[Output], scal
     )
 
 
-def _has_full_batch(inputs: Sequence[Tensor]) -> bool:
-    """Only tensors that a program of ours made surely have every batch dim; an input may be broadcast."""
-    return any(t.of and t.role in ("cotangent", "saved") and BATCH in t.shape for t in inputs)
+def _has_full_batch(inputs: Sequence[Tensor], candidates: Sequence[Tensor]) -> bool:
+    """Only tensors that a program of ours made surely have every batch dim; an input may be broadcast.
+
+    The cotangent of a gradient has the batch dims of the input, which are all if no other argument has any.
+    """
+    made = [t for t in inputs if t.of and t.role in ("cotangent", "saved") and BATCH in t.shape]
+    if any(not t.of.startswith("grad_") for t in made):
+        return True
+    batched = {(t.of or t.name).removeprefix("grad_") for t in candidates if BATCH in t.shape}
+    return bool(made) and len(batched) == 1
 
 
 def _dims(

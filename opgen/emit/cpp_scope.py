@@ -16,7 +16,7 @@ from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
-from opgen.plan.model import KernelPlan, Nest, Pass, Storage
+from opgen.plan.model import Chain, KernelPlan, Nest, Pass, Storage
 from opgen.plan.ranges import Ranges
 
 _ATOM = NATIVE.atom
@@ -61,6 +61,7 @@ class CpuScope:
     lanes: tuple[Loop, ...] = ()  # loops of the run
     around: tuple[Loop, ...] = ()  # all loops of the kernel
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
+    chain: Chain | None = None  # what it stores is read in range along it
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
     _ranges: Ranges = field(init=False)
@@ -121,6 +122,8 @@ class CpuScope:
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
         if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
+            return False
+        if self.chain is not None and self.chain.trusts(buffer, k):
             return False
         size = self.plan.buffer(buffer).shape[k]
         return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)

@@ -29,7 +29,7 @@ class _Code:
     def __init__(self, plan: KernelPlan, step: Chain) -> None:
         self.step = step
         self.scope = CpuScope(plan)
-        self.scope.trusted = frozenset(step.own)
+        self.scope.chain = step
         self.scope.runs = step.outer
         self.outer = step.outer
         self._collect()

@@ -11,7 +11,7 @@ from opgen.plan.model import Chain, Task
 
 def sequence_lines(scope: Scope, step: Chain) -> list[str]:
     """`point`: what happens in the sequence of one outer point."""
-    scope.trusted = frozenset(step.own)
+    scope.chain = step
     before = scope.enter(step.outer)
     inner = scope.enter((step.along,))
     name, size = scope.loops[step.along.name], scope.size(step.along)

@@ -84,11 +84,11 @@ PYTHON = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, *_INSIDE.split())
 _WORDS_OF_SCHEMAS = frozenset(["inf", "nan"])
 _DERIVED = ("grad_", "tangent_")
 _PROGRAMS = ("forward", "backward", "tangent", "second", "backward_tangent")
-_CAPITALS = re.compile(r"[A-Z][A-Z_]\w*")
+_CAPITALS = re.compile(r"[A-Z](?:[A-Z_]\w*|[A-Z0-9_]+)")
 
 
 def member(dim: str) -> str:
-    """A dim in C++, where names that begin with two capitals, as `NAN` and `M_PI`, are macros."""
+    """A dim in C++, where names in capitals, as `NAN`, `M_PI` and `E2BIG`, are macros."""
     return f"{dim}_" if _CAPITALS.fullmatch(dim) else dim
 
 

@@ -82,12 +82,16 @@ FOUND = {
         "  u[n < N] = t[N - 1 - n, 0]\n"
         "  y[..., n] = x[..., n]*u[n]\n"
     ),
+    "a batch that only an integer has": (
+        "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
+    ),
 }
 SHAPES = {
     "one point": {"x": ()},
     "nothing to read": {"x": (0,)},
     "nothing to read at a quotient": {"x": (0,)},
     "no row to read": {"x": (0, 0)},
+    "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
     "a place beside itself": {"x": (3,), "ids": (3,)},
     "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
     "an optional input of one variant": {"x": (3,), "w": (3,)},

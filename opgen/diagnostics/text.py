@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from opgen.diagnostics.model import Diagnostic, Label, Severity, Source, Span
@@ -122,10 +123,15 @@ def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
     return [opening, _Mark(first + len(lines) - 1, indent, len(lines[-1]), sign, text)]
 
 
+@lru_cache(maxsize=4)
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n"))
+
+
 def _snippet(source: Source, marks: list[_Mark], place: str, width: int, paint: Paint, *, first: bool) -> list[str]:
     blank, bar = " " * width, paint("|", _GUTTER)
     found = [f"{blank}{paint('-->' if first else ':::', _GUTTER)} {place}", f"{blank} {bar}"]
-    lines = source.text.split("\n")
+    lines = _lines(source.text)
     previous: int | None = None
     for number in sorted({mark.line for mark in marks}):
         if previous is not None and number == previous + 2:

@@ -63,7 +63,7 @@ def schema_lines(schema: str) -> list[str]:
     parts, rest = [], schema
     room = LIMIT - len('      "");')
     while len(rest) > room:
-        cut = rest.rfind(" ", 0, room) + 1
+        cut = rest.rfind(" ", 0, room) + 1 or rest.find(" ") + 1 or len(rest)
         parts.append(rest[:cut])
         rest = rest[cut:]
     lines = [f'      "{p}"' for p in [*parts, rest]]

@@ -16,6 +16,7 @@ from opgen.emit.view import Surface, item_lines
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
 from opgen.lang.initialiser import Initialiser, initialisers
+from opgen.spec.sizes import constructor_sizes
 
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
@@ -94,7 +95,7 @@ def module_name(s: Surface) -> str:
 def module_view(s: Surface) -> ModuleView:
     """Everything that `module.py` says."""
     module = s.spec.module
-    dims = {str(k): str(v) for k, v in module.dims.items()} if module is not None else {}
+    dims = constructor_sizes(s.spec)
     states = _states(s)
     params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.params)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]

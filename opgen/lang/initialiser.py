@@ -15,6 +15,7 @@ from opgen.lang.nodes import Call, Expr, Name, Number, Power, Product, Sum, Unar
 from opgen.lang.parser import parse_expression
 from opgen.spec.formula import Formula
 from opgen.spec.model import OpSpec
+from opgen.spec.sizes import constructor_sizes
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
@@ -45,7 +46,7 @@ def initialisers(spec: OpSpec, bag: Bag) -> dict[str, Initialiser]:
     if module is None:
         return {}
     params = (p.name for p in spec.params if p.type in ("int", "float") and p.length is None)
-    known = (*map(str, module.dims), *map(str, params))
+    known = (*constructor_sizes(spec), *map(str, params))
     found = ((str(name), parse_initialiser(f, known, bag)) for name, f in (*module.parameters, *module.buffers))
     return {name: i for name, i in found if i is not None}
 

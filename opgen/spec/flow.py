@@ -11,6 +11,8 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag
 from opgen.spec.nodes import Node, Scalar
 
+_PIECES = 100  # commas in one formula, at most
+
 
 def _open(node: Node | None) -> int:
     """Parentheses left open in a bare scalar."""
@@ -34,7 +36,7 @@ def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:
 def _reach(pieces: list[Node | None], start: int) -> int | None:
     """Index of the piece that closes what piece `start` opens; None where there is none."""
     depth = 0
-    for at in range(start, len(pieces)):
+    for at in range(start, min(start + _PIECES, len(pieces))):
         depth += _open(pieces[at])
         if depth <= 0:
             return at

@@ -24,6 +24,7 @@ OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
 _YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+_LONGEST = 100  # files and C++ functions are named after an operator
 _WORD = re.compile(r"[A-Za-z_]\w*|\.\.\.")
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
@@ -145,7 +146,10 @@ def name(node: object) -> Word:
 
 
 def op_name(node: object) -> Word:
-    return word(node, OPERATOR, "a snake_case name", snake)
+    name = word(node, OPERATOR, "a snake_case name", snake)
+    if len(name) > _LONGEST:
+        raise refused("OPG113", f"the name of an operator has at most {_LONGEST} characters, this has {len(name)}")
+    return name
 
 
 def dim_name(node: object) -> Word:

@@ -77,3 +77,18 @@ def timed() -> Iterator[None]:
 @given(spec=SPECS)
 def test_specs_from_nothing(tmp_path_factory: pytest.TempPathFactory, spec: object) -> None:
     outcome(yaml.safe_dump(spec, allow_unicode=True).encode(), tmp_path_factory.mktemp("spec"))
+
+
+FOUND = {  # by fuzzing
+    "a parameter without a shape": "op: a\ninputs: {x: {}, w: {}}\nmodule: {parameters: {w: ones}}\nforward: y = w*x\n",
+    "a long name": f"op: a{'b' * 99}\ninputs: [x]\nforward: y = 2*x\n",
+    "a name that no file can have": f"op: a{'b' * 400}\ninputs: [x]\nforward: y = 2*x\n",
+    "many open parentheses": "op: a\ninputs: {" + "sin(x, " * 5000 + "}\nforward: y = 2*x\n",
+    "a case beyond all floats": "op: a\ninputs: [x]\nforward: y = 2*x\ntests: {cases: [{x: 1" + "0" * 400 + "}]}\n",
+}
+
+
+@pytest.mark.usefixtures("timed")
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found(tmp_path: Path, name: str) -> None:
+    outcome(FOUND[name].encode(), tmp_path)

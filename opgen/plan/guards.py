@@ -38,10 +38,9 @@ class _Search:
     doubtful: dict[Place, None] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     lets: dict[str, Let] = field(default_factory=dict)
-    trusted: tuple[str, ...] = ()  # what a chain stores, and reads in range
 
     def step(self, s: Step) -> None:
-        self.lets, self.trusted = {}, s.own if isinstance(s, Chain) else ()
+        self.lets = {}
         match s:
             case Nest():
                 for p in s.passes:
@@ -98,7 +97,7 @@ class _Search:
                     self._value(c, held)
 
     def _places(self, buffer: str, at: tuple[Position, ...], held: Held) -> None:
-        if not at or buffer in self.trusted:
+        if not at:
             return
         for k, (p, size) in enumerate(zip(at, self.plan.buffer(buffer).shape, strict=True)):
             if isinstance(p, Batch | Index) or isinstance(size, Batch):

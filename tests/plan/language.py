@@ -88,6 +88,19 @@ CASES: dict[str, Case] = {
         "h[..., i, t] = tanh(sum[j](w[i, j]*h[..., j, t - 1]) + x[..., i, t])",
         "{x: {shape: [..., D, T]}, w: {shape: [D, D]}}", {"x": (2, 3, 4), "w": (3, 3)},
     ),
+    "neighbours_of_the_step_before": Case(
+        "u[-1, i] = x[0, i]\nu[t, i] = x[t, i] + pad(u[t - 1, i - 1], 0.5)*u[t - 1, i] + 0.1*pad(u[t - 1, i + 1], -1)",
+        "{x: {shape: [T, N]}}", {"x": (4, 5)},
+    ),
+    "another_place_of_the_step_before": Case(
+        "u[-1, i] = x[0, i]\nu[t, i] = x[t, i] + 0.5*u[t - 1, ids[i]]",
+        "{x: {shape: [T, N]}, ids: {shape: [N], dtype: int}}", {"x": (4, 5), "ids": (5,)}, gradient=False,
+    ),
+    "out_of_range_of_the_step_before": Case(
+        "u[-1, i] = x[0, i]\nu[t, i] = x[t, i] + 0.5*u[t - 1, ids[i] + 9]",
+        "{x: {shape: [T, N]}, ids: {shape: [N], dtype: int}}",
+        {"x": (4, 5), "ids": (5,)}, raises=True, gradient=False,
+    ),
 }  # fmt: skip
 
 XYB = "{x: {shape: [M, D]}, y: {shape: [N, D]}, b: {shape: [N, E]}}"

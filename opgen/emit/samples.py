@@ -190,7 +190,8 @@ class Chooser:
                 case Given(present=False):
                     pass
                 case None:
-                    if a.required or (moved and not a.choices and a.type != "bool" and not a.null):
+                    unusable = a.required or a.default == Const("nan")
+                    if unusable or (moved and not a.choices and a.type != "bool" and not a.null):
                         chosen[a.name] = self._sampled(a)
         return chosen | {n: v for n, v in self.stated.params if v is not None}
 
@@ -225,7 +226,7 @@ class Chooser:
 
     def _sampled_float(self, a: Argument, low: float, high: float) -> float:
         default = default_value(a)
-        wanted = 0.75 * default + 0.1 if isinstance(default, int | float) else 0.75
+        wanted = 0.75 * default + 0.1 if isinstance(default, int | float) and math.isfinite(default) else 0.75
         if low < wanted < high:
             return round(wanted, 6)
         if math.isfinite(low) and math.isfinite(high):
@@ -357,8 +358,8 @@ def default_value(a: Argument) -> object:
             return float(a.default)
         case tuple():
             return [float(v) if isinstance(v, Fraction) else v for v in a.default]
-        case Const("inf"):
-            return math.inf
+        case Const("inf" | "nan" as name):
+            return float(name)
         case Apply("neg", (Const("inf"),)):
             return -math.inf
         case _:

@@ -84,6 +84,7 @@ FOUND = {  # by fuzzing
     "a long name": f"op: a{'b' * 99}\ninputs: [x]\nforward: y = 2*x\n",
     "a name that no file can have": f"op: a{'b' * 400}\ninputs: [x]\nforward: y = 2*x\n",
     "many open parentheses": "op: a\ninputs: {" + "sin(x, " * 5000 + "}\nforward: y = 2*x\n",
+    "a default that is no number": "op: a\ninputs: [x]\nparams: {p: {type: float, default: nan}}\nforward: y = p*x\n",
     "a case beyond all floats": "op: a\ninputs: [x]\nforward: y = 2*x\ntests: {cases: [{x: 1" + "0" * 400 + "}]}\n",
 }
 

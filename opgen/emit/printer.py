@@ -153,12 +153,21 @@ def join(infix: Infix, texts: tuple[Text, ...], kind: Kind) -> Text:
     out = texts[0].at(infix.left)
     for t in texts[1:]:
         right = t.at(infix.right)
-        if infix.sign == " + " and right.startswith("-") and t.level >= infix.right:
+        if infix.sign == " + " and _is_negative(right) and t.level >= infix.right:
             out += f" - {right[1:]}"
         else:
             out += infix.sign + right
     level = infix.level if len(texts) > 1 else texts[0].level
     return Text(out, level, kind, all(t.number for t in texts))
+
+
+def _is_negative(term: str) -> bool:
+    """Whether a term is its text without the sign, negated: `-a*b` is, `-a % b` and `-a // b` are not."""
+    depth, outside = 0, ""
+    for c in term:
+        depth += (c in "([") - (c in ")]")
+        outside += c if depth == 0 else ""
+    return term.startswith("-") and "%" not in outside and "//" not in outside
 
 
 def decimal(value: Fraction) -> str | None:

@@ -37,6 +37,9 @@ FOUND = {
         "  t[i, ...] = sin((x[..., i] - w[i])*i)\n"
         "  y[..., i < 1] = pad(t[-i - 1, ...], 1)\n"
     ),
+    "a remainder behind a plus": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i] = where(i == 0, sin(x[(i - 2) % N])*x[i], x[i])'\n"
+    ),
     "nothing to read": "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[i + 2], 1))'\n",
     "nothing to read at a quotient": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[(i + 2)//2], 1))'\n"
@@ -87,6 +90,7 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a remainder behind a plus": {"x": (3,)},
     "one point": {"x": ()},
     "nothing to read": {"x": (0,)},
     "nothing to read at a quotient": {"x": (0,)},

@@ -254,7 +254,7 @@ def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: C
     kind = a.kind if a.kind is b.kind else Kind.FLOAT if Kind.FLOAT in (a.kind, b.kind) else Kind.INT
     if condition.number:
         if a.number != b.number:
-            a, b = as_tensor(a), as_tensor(b)
+            a, b = (as_tensor(replace(t, kind=kind)) if t.number else t for t in (a, b))
         return Text(f"{a.at(OR)} if {condition.at(OR)} else {b.at(TERNARY)}", TERNARY, kind, a.number)
     if kind is Kind.FLOAT:
         a, b = (t if t.kind is Kind.FLOAT else as_float(t) for t in (a, b))

@@ -123,15 +123,15 @@ def _word(text: str, at: int) -> str:
 
 
 def _prefixed(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
-    """Report `torch.sigmoid`; go on as if the last of the names stood alone."""
-    first = tokens.pop()
+    """Report `torch.sigmoid(`, and go on as if the last of the names stood alone; or `x.data`, as if the first did."""
     rest = re.compile(r"(?:\.[^\W\d]\w*)+").match(f.text, at)
     end = rest.end() if rest else at + 1
-    word = f.text[at:end].rpartition(".")[2] or first.text
-    span = first.span.to(f.span(at, end))
-    hint = f"names have no prefix: write `{word}`"
+    word = f.text[at:end].rpartition(".")[2]
+    span, hint = f.span(at, end), "there are no attributes"
+    if word and f.text[end:].lstrip().startswith("("):
+        span, hint = tokens.pop().span.to(span), f"functions have no prefix: write `{word}`"
+        tokens.append(Token(T.NAME, word, span))
     bag.error("OPG201", f"`{span.text}` is not part of the formula language", span, hints=(hint,))
-    tokens.append(Token(T.NAME, word, span))
     return end
 
 

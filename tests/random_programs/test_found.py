@@ -40,6 +40,7 @@ FOUND = {
     "a remainder behind a plus": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i] = where(i == 0, sin(x[(i - 2) % N])*x[i], x[i])'\n"
     ),
+    "a whole number where nothing can be read": "inputs: {x: {shape: [N]}}\nforward: 'y = 3*pad(x[1], 0) + x[0]'\n",
     "nothing to read": "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[i + 2], 1))'\n",
     "nothing to read at a quotient": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[(i + 2)//2], 1))'\n"
@@ -90,6 +91,7 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a whole number where nothing can be read": {"x": (1,)},
     "a remainder behind a plus": {"x": (3,)},
     "one point": {"x": ()},
     "nothing to read": {"x": (0,)},

@@ -19,12 +19,11 @@ from opgen.spec.sizes import constructor_sizes
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)
-_FAN = ("a", "mode", "nonlinearity")
-# What each takes behind the tensor; `mode` and `nonlinearity` are words, which a spec cannot give.
+# What each takes behind the tensor, as far as it is a number.
 _ARGUMENTS = {
     "uniform": ("a", "b"), "normal": ("mean", "std"), "trunc_normal": ("mean", "std", "a", "b"), "constant": ("val",),
     "ones": (), "zeros": (), "eye": (), "dirac": ("groups",), "xavier_uniform": ("gain",), "xavier_normal": ("gain",),
-    "kaiming_uniform": _FAN[:1], "kaiming_normal": _FAN[:1], "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
+    "kaiming_uniform": ("a",), "kaiming_normal": ("a",), "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
 }  # fmt: skip
 _NEEDED = {"constant": 1, "sparse": 1}
 NUMBER_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "floor", "ceil", "hypot",

@@ -150,8 +150,10 @@ def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | N
         else:
             hints = ("give a computed size a name under `dims`",)
             if _NAME.fullmatch(text):
+                alike = next((k for k in known or () if k.lower() == text.lower()), text.upper())
                 hints = (
-                    f"dims start with a capital; the value of a param is one under `dims`: `{text.upper()}: {text}`",
+                    f"dims start with a capital, such as `{alike}`",
+                    f"the value of a param is one under `dims`: `{text.upper()}: {text}`",
                 )
             bag.error("OPG224", f"`{text}` is not an item of a shape", item.whole, hints=hints)
             shape.append(Dim("?"))

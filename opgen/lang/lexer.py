@@ -73,6 +73,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("|", "or", "write `or` for conditions, `bitor(a, b)` for integers"),
     ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
     ("~", "not", "write `not` for conditions"),
+    ("?", "if", "a choice is written `where(condition, a, b)`"),
     ("!", "not", "write `not` for conditions"),
 )
 _MAX_DIGITS = 400

@@ -204,7 +204,7 @@ class _Parser:
         """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
         token = self.advance()
         if opener := self.accept("("):
-            args, end = self.arguments(opener)
+            args, end = self.arguments(token, opener)
             return Call(token.text, args, token.span.to(end), token.span)
         if opener := self.accept("["):
             items, end = self.items(opener)
@@ -221,13 +221,17 @@ class _Parser:
             return Access(token.text, items, token.span.to(end), token.span)
         return Name(token.text, token.span)
 
-    def arguments(self, opener: Token) -> tuple[tuple[Expr, ...], Span]:
+    def arguments(self, called: Token, opener: Token) -> tuple[tuple[Expr, ...], Span]:
         args: list[Expr] = []
         while not self.token.is_op(")"):
             args.append(self.expression())
             if self.token.is_op("="):
                 axis = isinstance(args[-1], Name) and args[-1].name in AXES
-                hint = "a reduction names its indices: `sum[k](x[..., k])`" if axis else "leave out the name and `=`"
+                hint = (
+                    f"an index in brackets says along what: `{called.text}[k](x[..., k])`"
+                    if axis
+                    else "leave out the name and `=`"
+                )
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
             if not self.accept(","):
                 break

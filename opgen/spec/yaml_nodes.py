@@ -198,7 +198,10 @@ class _Composer:
         for key, value in entries:
             if key.text in first:
                 related = (Label(first[key.text][0].span, "first given here"),)
-                self.bag.error("OPG102", f"`{key.text}` is given twice", key.span, label="again here", related=related)
+                block = isinstance(value, Scalar) and "=" in value.text
+                hints = (f"several statements are lines of one block: `{key.text}: |`",) if block else ()
+                message = f"`{key.text}` is given twice"
+                self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
             else:
                 first[key.text] = (key, value)
         return list(first.values())

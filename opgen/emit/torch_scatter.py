@@ -17,7 +17,7 @@ from opgen.emit.torch_positions import Place, axis_named, is_plain, proven
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Scalar, mul
+from opgen.ir.scalar import BATCH, ZERO, Batch, Dim, Index, Lit, Scalar, call, mul, where
 
 Space = tuple[Loop, ...]
 
@@ -120,6 +120,9 @@ def _summed_beforehand(scope: Scope, s: Scatter, plan: _Layout) -> Scalar:
     if varying:
         axes = tuple(a for a in s.loops if a not in extra)
         body = scope.bind(Compute(f"{s.target}_rows", axes, body, s.op, varying, s.kind))
+    some = [n for n in counts if not isinstance(n, Lit)]
+    for n in some:  # without a point there is no element either, of which 0 would not make 0
+        body = where(call("gt", n, ZERO), body, ZERO)
     return mul(body, *counts)
 
 

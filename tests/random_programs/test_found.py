@@ -104,6 +104,10 @@ FOUND = {
         "forward: 'y[i < 3] = "
         "where(i < 2, where(w[ids[i]] > 0, sin(x[clamp(int(floor(w[i])), 0, 2)]), 1), 0)'\n"
     ),
+    "a mean over nothing": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "forward: 'y[i < 2] = where(isfinite(mean[j < M](x[i])), mean[j < M](x[i]), 0.5)'\n"
+    ),
     "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
@@ -125,6 +129,7 @@ SHAPES = {
     "an optional input of one variant": {"x": (3,), "w": (3,)},
     "a condition that looks at what another one keeps in range": {"x": (2, 2)},
     "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
+    "a mean over nothing": {"x": (3,), "w": (0,)},
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
 }

@@ -153,13 +153,16 @@ class _Lazy:
     def _logic(self, e: Apply, guard: Scalar | None) -> Scalar:
         done: list[Scalar] = []
         for a in e.args:
-            if done and self._hazardous(a):
-                so_far = self._named(done[0] if len(done) == 1 else Apply(e.fn, tuple(done)))
-                done = [so_far]
-                needed = so_far if e.fn == "and" else call("not", so_far)
-                done.append(self.safe(a, needed if guard is None else both(guard, needed)))
-            else:
+            hazardous = self._hazardous(a)
+            if not done or not (hazardous or any(self._about_sizes(c) for c in done)):
                 done.append(self.safe(a, guard))
+                continue
+            so_far = done[0] if len(done) == 1 else Apply(e.fn, tuple(done))
+            if hazardous:
+                so_far = self._named(so_far)
+                done = [so_far]
+            needed = so_far if e.fn == "and" else call("not", so_far)
+            done.append(self.safe(a, needed if guard is None else both(guard, needed)))
         return Apply(e.fn, tuple(done))
 
     def _read(self, e: Read, guard: Scalar | None) -> Scalar:

@@ -7,7 +7,6 @@ to be written lies in the cache folder meanwhile, by which the next run knows th
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opgen.write.compare import Change, Status
+from opgen.write.lock import locked
 from opgen.write.manifest import sha256
 from opgen.write.paths import CACHE, LOCK, inside
 from opgen.write.swap import recover, replace_folder
@@ -26,8 +26,7 @@ _STAGED = "staged"
 @contextmanager
 def exclusive(out: Path) -> Iterator[None]:
     """Be the only process that writes into an output folder. The lock dies with its process."""
-    with (cache_folder(out) / LOCK).open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with locked(cache_folder(out) / LOCK):
         for scratch in sorted((out / CACHE / _STAGED).glob("*")):
             recover(out / scratch.name, scratch)
         yield

@@ -88,10 +88,13 @@ def run(arguments: list[str]) -> int:
 def _failure(error: Exception, *, show_stack: bool) -> int:
     """Report a user's mistake that stopped everything, or apologise for a bug."""
     from opgen.diagnostics.model import Diagnostic, UserError
+    from opgen.write.paths import OutsideError
 
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         place = error.filename or "here"
         error = UserError((Diagnostic("OPG506", f"cannot write {place}: {error.strerror}", None),))
+    if isinstance(error, OutsideError):
+        error = UserError((Diagnostic("OPG504", f"'{error}' would leave the output folder", None),))
     if isinstance(error, UserError):
         from opgen.cli.console import show_diagnostics
 

@@ -203,3 +203,31 @@ def test_files_are_the_same_from_another_folder(project: Path, opgen: Opgen, mon
     opgen("build")
     monkeypatch.chdir(project / "specs")
     assert opgen("build", "one.yaml", "--out", "../generated", "--check")[:2] == (0, "")
+
+
+@pytest.mark.parametrize("link", [".opgen_cache", ".opgen_cache/staged"])
+def test_a_cache_that_is_a_link_elsewhere_is_refused(project: Path, opgen: Opgen, link: str) -> None:
+    (project / "elsewhere/one/new").mkdir(parents=True)
+    path = project / "generated" / link
+    path.parent.mkdir(parents=True)
+    path.symlink_to(project / "elsewhere")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "OPG504" in err
+    assert [p.name for p in (project / "elsewhere").rglob("*")] == ["one", "new"]
+    assert not (project / "generated/one").exists()
+
+
+def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").write_text("one\nx = 11\n")
+    (project / "generated/one/__init__.py").write_text("mine")
+    code, out, err = opgen("build")
+    assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
+    (project / "specs/one.yaml").unlink()
+    code, out, err = opgen("build")
+    assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
+    assert "opgen build --force removes it" in err
+    assert (project / "generated/one/function.py").exists()
+    assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
+    assert not (project / "generated/one").exists()

@@ -1,20 +1,23 @@
-"""`opgen test`: run the generated tests, in plain torch or on the compiled kernels."""
+"""`opgen test`: run the generated tests, in plain torch or on the compiled kernels, and print operator × check."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from opgen.cli import FINDINGS, USAGE
-from opgen.cli.console import say
+from opgen.cli.console import put, say
 from opgen.cli.options import generated_ops, out_option
 
 _NO_TESTS_RAN = 5  # pytest's exit code
+_STDERR = 2
 
 
 @click.command()
@@ -39,8 +42,17 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) 
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
 
 
-def _pytest(files: list[str], backend: str, keyword: str | None) -> int:
+def _pytest(files: Sequence[str], backend: str, keyword: str | None) -> int:
+    """pytest's exit code; its own output is talk, the table of checks is data."""
+    from opgen.verify.matrix import outcomes, table
+
     say(f"back end: {backend}")
     select = ["-k", keyword] if keyword else []
-    arguments = [sys.executable, "-m", "pytest", *select, *files]
-    return subprocess.run(arguments, env={**os.environ, "OPGEN_BACKEND": backend}, check=False).returncode
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
+        arguments = [sys.executable, "-m", "pytest", f"--junitxml={report}", *select, *files]
+        environment = {**os.environ, "OPGEN_BACKEND": backend}
+        code = subprocess.run(arguments, env=environment, stdout=_STDERR, check=False).returncode
+        if report.exists() and (found := outcomes(report)):
+            put(f"{backend}\n\n{table(found)}")
+    return code

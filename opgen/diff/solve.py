@@ -270,14 +270,27 @@ class _System:
             if s.unknown.checked and s.unknown.extent is not None:
                 guards.append(in_range(value, s.unknown.extent, facts))
         equalities = [_equality(polynomial(substituted(e.scalar(), values))) for e in self.equations]
-        if any(_looks(e) for e in equalities):
-            guards.append(decided(substituted(active, values), facts))
-        guards += [decided(e, facts) for e in equalities]
-        # A tensor is read only where what says that its positions are in range has been looked at before.
-        guard: Scalar = Lit(True)
-        for g in sorted(guards, key=_nesting):
-            guard = both(guard, g)
+        looked = decided(substituted(active, values), facts) if any(_looks(e) for e in equalities) else Lit(True)
+        guard = _in_order(guards, tuple(conjuncts(looked)), [decided(e, facts) for e in equalities])
         return Solution(values, tuple(free), guard, tuple(exact))
+
+
+def _in_order(ranges: Sequence[Scalar], active: Sequence[Scalar], equalities: Sequence[Scalar]) -> Scalar:
+    """All of them, a tensor being read only where what says that its positions are in range has been looked at before.
+
+    Those with less nested accesses come first, but the conditions of `active` stay in order, and an equality is one of
+    positions that are evaluated where those hold.
+    """
+    keyed = [(_nesting(c), c) for c in ranges]
+    deepest = 0
+    for c in active:
+        deepest = max(deepest, _nesting(c))
+        keyed.append((deepest, c))
+    keyed += [(max(_nesting(c), deepest) if _looks(c) else 0, c) for c in equalities]
+    guard: Scalar = Lit(True)
+    for _, c in sorted(keyed, key=lambda k: k[0]):
+        guard = both(guard, c)
+    return guard
 
 
 def _nesting(e: Scalar) -> int:

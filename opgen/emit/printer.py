@@ -206,8 +206,8 @@ def _native_float(t: Text) -> Text:
 def _native_int(t: Text) -> Text:
     if t.kind is Kind.BOOL or (t.kind is Kind.INT and "?" in t.text):
         return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, number=t.number)
-    literal = t.number and t.text.lstrip("-").isdigit()
-    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literal else t
+    literals = t.number and not any(c.isalpha() for c in t.text)
+    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literals else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:

@@ -119,14 +119,14 @@ def expanded(scope: Scope, v: Value, space: Space) -> Value:
     """The value with every dim of the space at its full size."""
     if is_full(scope, v, space) and not v.text.number:
         return v
-    carriers = frozenset(t.name for t in scope.carriers())
+    batch = frozenset(t.name for t in scope.carriers()) if BATCH in space else frozenset[str]()
     shape = scope.shape_text(space)
     if v.text.number:
-        return Value(Text(scope.filled(shape, v.text), ATOM, v.text.kind), space, carriers)
+        return Value(Text(scope.filled(shape, v.text), ATOM, v.text.kind), space, batch)
     if BATCH in space:
-        return Value(Text(f"torch.broadcast_to({v.text.text}, {shape})", ATOM, v.text.kind), space, carriers, v.view)
+        return Value(Text(f"torch.broadcast_to({v.text.text}, {shape})", ATOM, v.text.kind), space, batch, v.view)
     sizes = shape[1:-1].rstrip(",")
-    return Value(Text(f"{v.receiver}.expand({sizes})", ATOM, v.text.kind), space, frozenset(), v.view)
+    return Value(Text(f"{v.receiver}.expand({sizes})", ATOM, v.text.kind), space, batch, v.view)
 
 
 # --- accesses --------------------------------------------------------------------------------------------------------

@@ -124,6 +124,8 @@ class _View:
 
     def text(self) -> str:
         safe = proven(self.scope, self.place, self.space)
+        if not self.line.runs and safe and not proven(self.scope, self.place, ()):
+            return self._window("0")  # in range wherever there is an element, which there need not be
         return self._plain(safe) or self._window("" if safe else self.fill)
 
     def _plain(self, safe: bool) -> str:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from opgen.emit.printer import Text
 from opgen.emit.torch_body import as_kind, body_value, expanded, index_value, joined, placeholder
 from opgen.emit.torch_dialect import ATOM
-from opgen.emit.torch_positions import Place, axis_named, is_plain
+from opgen.emit.torch_positions import Place, axis_named, is_plain, proven
 from opgen.emit.torch_scope import Scope, batch_leading, loops_of
 from opgen.emit.torch_values import Value, permuted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Scalar, mul
+from opgen.ir.scalar import BATCH, ZERO, Batch, Dim, Index, Lit, Scalar, call, mul, where
 
 Space = tuple[Loop, ...]
 
@@ -44,15 +44,18 @@ class _Layout:
         return tuple(self.axes[i] for i in self.computed)
 
 
-def _layout(s: Scatter, computed: tuple[int, ...]) -> _Layout:
+def _layout(scope: Scope, s: Scatter, computed: tuple[int, ...]) -> _Layout:
     space = batch_leading(s.loops)
     axes = tuple(placeholder(i) if i in computed else _loop(p, space) for i, p in enumerate(s.at))
     others = batch_leading(tuple(a for i, a in enumerate(axes) if i not in computed))
     places = tuple(Place(s.at[i], s.shape[i]) for i in computed)
     found = dict.fromkeys(x for p in places if not isinstance(p.at, Batch) for x in loops_of(p.at, space))
     verb = "add" if s.op == "sum" else "combine"
-    options = "".join((f', "{_REDUCE[s.op]}"' if s.op != "sum" else "", ", padded=True" if s.padded else ""))
-    return _Layout(axes, computed, others, tuple(x for x in space if x in found), places, verb, options)
+    spread = tuple(x for x in space if x in found)
+    absent = any(proven(scope, p, space) and not proven(scope, p, (*others, *spread)) for p in places)
+    padded = s.padded or absent  # without a point of some other loop there may be no such place
+    options = "".join((f', "{_REDUCE[s.op]}"' if s.op != "sum" else "", ", padded=True" if padded else ""))
+    return _Layout(axes, computed, others, spread, places, verb, options)
 
 
 # The operators of scatters as torch calls them.
@@ -74,9 +77,9 @@ def scatter(scope: Scope, s: Scatter, base_name: str = "") -> Value:
     space = batch_leading(s.loops)
     pairs = zip(s.at, s.shape, strict=True)
     plain = [s.at.count(p) == 1 and is_plain(scope, Place(p, n), space) for p, n in pairs]
-    plan = _layout(s, tuple(i for i, p in enumerate(plain) if not p))
+    plan = _layout(scope, s, tuple(i for i, p in enumerate(plain) if not p))
     if not plan.rows and BATCH in plan.spread and BATCH not in plan.others:
-        plan = _layout(s, tuple(range(len(s.at))))
+        plan = _layout(scope, s, tuple(range(len(s.at))))
     body = _summed_beforehand(scope, s, plan)
     base = as_kind(scope, body_value(scope, s.base, batch_leading(s.axes)), s.kind)
     base = expanded(scope, base, batch_leading(s.axes))
@@ -117,6 +120,9 @@ def _summed_beforehand(scope: Scope, s: Scatter, plan: _Layout) -> Scalar:
     if varying:
         axes = tuple(a for a in s.loops if a not in extra)
         body = scope.bind(Compute(f"{s.target}_rows", axes, body, s.op, varying, s.kind))
+    some = [n for n in counts if not isinstance(n, Lit)]
+    for n in some:  # without a point there is no element either, of which 0 would not make 0
+        body = where(call("gt", n, ZERO), body, ZERO)
     return mul(body, *counts)
 
 

@@ -26,6 +26,7 @@ from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
+from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
 
@@ -76,7 +77,8 @@ def ops_view(s: Surface) -> OpsView:
     back = backward_fake_body(s, saved) if s.active else ()
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in s.operator.params] + [f"{MASK}: Sequence[bool]"]
-    body = [*check, *fake, *back]
+    fields = _fields(s, saved, second, tangent)
+    body = [*check, *fake, *back, *fields]
     inplace = str(s.spec.inplace) if s.spec.inplace else ""
     return OpsView(
         op=s.name,
@@ -92,7 +94,7 @@ def ops_view(s: Surface) -> OpsView:
         fake_lines=fake,
         backward_fake=bracketed("def backward_fake(", back_args, f") -> {_tensors(len(s.wrt))}:") if s.active else "",
         backward_fake_lines=back,
-        fields=_fields(s, saved, second, tangent),
+        fields=fields,
         function=s.function,
         define=bracketed(
             f"def {s.function}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
@@ -195,7 +197,7 @@ def _fields(
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
-    return tuple(out)
+    return (*out, *sharding_fields(s))
 
 
 def _names(field: str, names: Sequence[str]) -> str:
@@ -361,7 +363,7 @@ def _as(s: Surface, name: str) -> str:
 
 _SHARED = (
     *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
-    *("range_error", "rank_error", "size_error"),
+    *("range_error", "rank_error", "size_error", "Sharding"),
 )
 
 
@@ -372,7 +374,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     out += ["from collections.abc import Sequence"] if sequences else []
     out += [""] if out else []
     lines = [x for f in extra for x in f.lines]
-    uses_torch = "torch." in text or is_pointwise(s) or s.spec.inplace or any("torch." in x for x in lines)
+    uses_torch = "torch." in text or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["import torch as _torch"] if s.spec.inplace and "torch" in s.arguments else []
     overrides = imported("torch.overrides", [_as(s, "handle_torch_function"), _as(s, "has_torch_function")])

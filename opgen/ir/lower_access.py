@@ -139,6 +139,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             f.reported.add(name)
             hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
             near = did_you_mean(name, visible) if len(name) > 2 else ()
+            if not position and name.upper() in f.decl.known_dims():
+                near = (f"the size of the dim is `{name.upper()}`",)
             f.error(
                 "OPG204", f"the index `{name}` is not bound", span, *hints, *near,
                 f"sum over it with `sum[{name}](…)`, or write it on the left", label="bound nowhere",
@@ -159,7 +161,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
 def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
     if e.name == f.target:
-        return f.error("OPG219", f"`{e.name}` reads itself", span, label="not assigned yet")
+        hint = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
+        return f.error("OPG219", f"`{e.name}` reads itself", span, hint, label="not assigned yet")
     circle = _circle(f, e.name)
     notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
     hint = "break the circle" if circle else "move its statement up"
@@ -289,6 +292,10 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if typed.kind is Kind.BOOL:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
         f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
+        return None
+    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in f.decl.inputs:
+        hint = f"declare what it holds: `{item.name}: {{…, dtype: int}}`"
+        f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
         return None
     typed = integer(f, typed, item.span, "a position")
     if typed.kind is None:

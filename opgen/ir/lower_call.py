@@ -22,6 +22,7 @@ from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
+from opgen.lang import habits
 from opgen.lang.nodes import Call, Expr, Name
 
 MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
@@ -222,22 +223,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
     hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
-    if e.name in ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"):
+    if e.name in habits.RANDOM:
         return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
-    if e.name in _ALIASES:
-        hints = (_ALIASES[e.name],)
+    if e.name in habits.FUNCTIONS:
+        hints = (habits.FUNCTIONS[e.name],)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")
-
-
-_ALIASES = {
-    "ln": "the natural logarithm is `log`",
-    "arctan": "it is called `atan`",
-    "arcsin": "it is called `asin`",
-    "arccos": "it is called `acos`",
-    "power": "write `x**y`",
-    "fabs": "it is called `abs`",
-    "logistic": "it is called `sigmoid`",
-    "sgn": "it is called `sign`",
-    "clip": "it is called `clamp`",
-    "swish": "it is called `silu`",
-}

@@ -149,9 +149,13 @@ def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | N
             shape.append(Dim(text))
         else:
             hints = ("give a computed size a name under `dims`",)
+            if known is None:
+                hints = ("an input has plain dims; other sizes follow from them under `dims`, such as `H: D//2`",)
             if _NAME.fullmatch(text):
+                alike = next((k for k in known or () if k.lower() == text.lower()), text.upper())
                 hints = (
-                    f"dims start with a capital; the value of a param is one under `dims`: `{text.upper()}: {text}`",
+                    f"dims start with a capital, such as `{alike}`",
+                    f"the value of a param is one under `dims`: `{text.upper()}: {text}`",
                 )
             bag.error("OPG224", f"`{text}` is not an item of a shape", item.whole, hints=hints)
             shape.append(Dim("?"))
@@ -258,11 +262,13 @@ def every(checks: Iterable[bool]) -> bool:
 
 def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
     """Whether a name that formulas introduce is spelt as one; reports it where not."""
+    a_what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
     if name[:1].isupper():
-        bag.error("OPG241", f"`{name}` is spelt like a dim", span, hints=(f"a {what} starts with a lower-case letter",))
+        hints = (f"the name of {a_what} starts with a lower-case letter: `{name.lower()}`",)
+        bag.error("OPG241", f"`{name}` is spelt like a dim", span, hints=hints)
         return False
     if not _NAME.fullmatch(name):
-        bag.error("OPG241", f"`{name}` cannot be the name of a {what}", span, hints=("names start with a letter",))
+        bag.error("OPG241", f"`{name}` cannot be the name of {a_what}", span, hints=("names start with a letter",))
         return False
     if keyword.iskeyword(name):
         bag.error("OPG241", f"`{name}` is a keyword of Python", span, hints=(f"write `{name}_`, say",))

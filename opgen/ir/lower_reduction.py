@@ -32,6 +32,7 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
+from opgen.lang import habits
 from opgen.lang.nodes import Binder, Dots, Reduction
 
 
@@ -87,7 +88,7 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         elif name in f.state.tensors:
             f.error("OPG211", f"`{name}` is a tensor, not a reduction", e.name_span, "multiplication is written `*`")
         else:
-            hints = did_you_mean(name, REDUCTIONS)
+            hints = (habits.FUNCTIONS[name],) if name in habits.FUNCTIONS else did_you_mean(name, REDUCTIONS)
             f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
         return None
     return row

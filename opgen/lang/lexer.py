@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.lang.habits import ATTRIBUTES, NO_ATTRIBUTES
 from opgen.spec.formula import Formula
 
 
@@ -46,7 +47,7 @@ _TOKEN = re.compile(
       | (?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
       | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
       | (?P<text>"[^"\n]*"|'[^'\n]*')
-      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|[-+*/%<>=()\[\],])
+      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|[-+*/%<>=()\[\],:])
     """,
     re.VERBOSE,
 )
@@ -72,6 +73,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("|", "or", "write `or` for conditions, `bitor(a, b)` for integers"),
     ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
     ("~", "not", "write `not` for conditions"),
+    ("?", "if", "a choice is written `where(condition, a, b)`"),
     ("!", "not", "write `not` for conditions"),
 )
 _MAX_DIGITS = 400
@@ -127,7 +129,7 @@ def _prefixed(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     rest = re.compile(r"(?:\.[^\W\d]\w*)+").match(f.text, at)
     end = rest.end() if rest else at + 1
     word = f.text[at:end].rpartition(".")[2]
-    span, hint = f.span(at, end), "there are no attributes"
+    span, hint = f.span(at, end), ATTRIBUTES.get(word, NO_ATTRIBUTES)
     if word and f.text[end:].lstrip().startswith("("):
         span, hint = tokens.pop().span.to(span), f"functions have no prefix: write `{word}`"
         tokens.append(Token(T.NAME, word, span))

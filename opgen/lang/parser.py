@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.lang.habits import AXES, KEPT, SLICE, STATEMENTS
 from opgen.lang.lexer import T, Token, number_value, tokenize
 from opgen.lang.nodes import (
     Access,
@@ -31,6 +32,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.slips import end_of_foreign, hints, is_foreign
 from opgen.spec.formula import Formula
 
 MAX_DEPTH = 80
@@ -45,7 +47,6 @@ _LEVELS = {
 _UPDATES = ("=", "+=", "*=")
 _STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
 _KEYWORDS = ("and", "or", "not", "if")
-_AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 
 
 def _level(token: Token) -> int | None:
@@ -86,28 +87,15 @@ class _Parser:
     def accept(self, *texts: str) -> Token | None:
         return self.advance() if self.token.is_op(*texts) else None
 
-    def fail(self, message: str, span: Span, code: str = "OPG201", *hints: str) -> _StopError:
-        self.bag.error(code, message, span, hints=hints)
+    def fail(self, message: str, span: Span, code: str = "OPG201", *help: str) -> _StopError:
+        self.bag.error(code, message, span, hints=help)
         return _StopError()
 
     def unexpected(self, wanted: str) -> _StopError:
         token = self.token
         found = f"`{token.text}`" if token.kind in {T.OP, T.NAME, T.NUMBER, T.TEXT} else str(token.kind)
-        hints: list[str] = []
         previous = self.tokens[self.at - 1] if self.at else None
-        if token.is_word("if"):
-            hints.append("a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`")
-        elif token.is_word("else"):
-            hints.append("write `where(condition, a, b)` for a choice inside a formula")
-        elif token.is_op("="):
-            hints.append("equality is written `==`")
-        elif token.kind is T.NEWLINE:
-            hints.append("a formula goes on over the end of a line only inside open brackets")
-        elif previous and previous.is_op("]") and wanted.startswith("an operator"):
-            hints.append("the body of a reduction stands in parentheses: `sum[k](…)`")
-        elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
-            hints.append("multiplication is written `*`")
-        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *hints)
+        return self.fail(f"expected {wanted}, found {found}", token.span, "OPG201", *hints(token, previous, wanted))
 
     def expect(self, text: str, opener: Token | None = None) -> Token:
         if self.token.is_op(text):
@@ -216,7 +204,7 @@ class _Parser:
         """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
         token = self.advance()
         if opener := self.accept("("):
-            args, end = self.arguments(opener)
+            args, end = self.arguments(token, opener)
             return Call(token.text, args, token.span.to(end), token.span)
         if opener := self.accept("["):
             items, end = self.items(opener)
@@ -224,24 +212,26 @@ class _Parser:
                 binders = tuple(self.binder(item) for item in items)
                 body = self.expression()
                 if self.token.is_op(","):
-                    raise self.fail(
-                        f"the body of `{token.text}[…]` is one expression",
-                        self.token.span,
-                        "OPG201",
-                        "indices stand in the brackets, the expression in the parentheses",
-                    )
+                    hint = "indices stand in the brackets, the expression in the parentheses"
+                    hint = KEPT if self.peek().is_word("keepdim", "keepdims") else hint
+                    message = f"the body of `{token.text}[…]` is one expression"
+                    raise self.fail(message, self.token.span, "OPG201", hint)
                 end = self.expect(")", body_opener).span
                 return Reduction(token.text, binders, body, token.span.to(end), token.span)
             return Access(token.text, items, token.span.to(end), token.span)
         return Name(token.text, token.span)
 
-    def arguments(self, opener: Token) -> tuple[tuple[Expr, ...], Span]:
+    def arguments(self, called: Token, opener: Token) -> tuple[tuple[Expr, ...], Span]:
         args: list[Expr] = []
         while not self.token.is_op(")"):
             args.append(self.expression())
             if self.token.is_op("="):
-                axis = isinstance(args[-1], Name) and args[-1].name in _AXES
-                hint = "a reduction names its indices: `sum[k](x[..., k])`" if axis else "leave out the name and `=`"
+                axis = isinstance(args[-1], Name) and args[-1].name in AXES
+                hint = (
+                    f"an index in brackets says along what: `{called.text}[k](x[..., k])`"
+                    if axis
+                    else "leave out the name and `=`"
+                )
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
             if not self.accept(","):
                 break
@@ -252,10 +242,14 @@ class _Parser:
         while not self.token.is_op("]"):
             if dots := self.accept("..."):
                 items.append(Dots(dots.span))
+            elif self.token.is_op(":"):
+                break
             else:
                 items.append(self.expression())
             if not self.accept(","):
                 break
+        if self.token.is_op(":"):
+            raise self.fail("a slice is not part of the formula language", self.token.span, "OPG201", SLICE)
         return tuple(items), self.expect("]", opener).span
 
     def binder(self, item: Expr | Dots) -> Binder | Dots:
@@ -279,6 +273,12 @@ class _Parser:
                 self.advance()
                 continue
             first = self.token
+            if is_foreign(self.tokens, self.at):
+                hint = STATEMENTS[first.text]
+                self.fail(f"`{first.text}` is not part of the formula language", first.span, "OPG201", hint)
+                self.at, lost = end_of_foreign(self.tokens, self.at)
+                self.lost |= dict.fromkeys(lost)
+                continue
             try:
                 self.depth = 0
                 found.append(self.statement())

@@ -5,7 +5,6 @@ Nothing here imports torch or changes a file, except `clean`.
 
 from __future__ import annotations
 
-import fcntl
 import platform
 import re
 import shutil
@@ -20,6 +19,7 @@ from opgen.native.cuda import nvcc
 from opgen.native.cuda_toolchain import CudaToolchain
 from opgen.native.library import cache_folder
 from opgen.native.toolchain import NoCompilerError, Toolchain, toolchain, version_of
+from opgen.write.lock import unless_held
 from opgen.write.paths import CACHE, LOCK, MANIFEST
 
 _BUILD = re.compile(r"[0-9a-f]{20}")  # the folder of one build, named after what it was made from
@@ -108,15 +108,9 @@ def _caches(out: Path) -> Iterator[Finding]:
 
 
 def _is_held(lock: Path) -> bool:
-    """Whether a process is building there; a lock ends with the process that has it."""
-    if not lock.is_file():
-        return False
-    with lock.open("rb") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+    """Whether a process is building there."""
+    with unless_held(lock) as free:
+        return not free
 
 
 def _builds(out: Path) -> Iterator[Path]:
@@ -137,15 +131,19 @@ def clean(out: Path) -> Iterator[Path]:
                 path.unlink()
                 yield path
     for folder in list(_builds(out)):
-        if not _is_held(folder / "lock"):
-            shutil.rmtree(folder)
+        with unless_held(folder / "lock") as free:
+            if free:
+                shutil.rmtree(folder)
+        if free:
             yield folder
             _prune(folder.parent)
     _prune(cache_folder(out))
     records = out / CACHE
     ours = (records / "CACHEDIR.TAG").is_file() and not records.is_symlink()
-    if ours and not _is_held(records / LOCK):
-        shutil.rmtree(records)
+    with unless_held(records / LOCK) as free:
+        if ours and free:
+            shutil.rmtree(records)
+    if ours and free:
         yield records
 
 

@@ -7,15 +7,13 @@ finished file is renamed into place, so that nobody ever loads half of one.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -24,8 +22,9 @@ from opgen.native.blame import blamed
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
-from opgen.write.paths import MANIFEST
-from opgen.write.writer import replace_file
+from opgen.write.lock import locked
+from opgen.write.paths import MANIFEST, inside
+from opgen.write.writer import exclusive, replace_file
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
@@ -79,17 +78,24 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
     if reason is not None:
         raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
     tools = tools or toolchain()
-    built = cached(out, op, tools)
-    target = out / op / tools.library
+    while True:
+        wanted = generation(out, op)
+        built = cached(out, op, tools)
+        with exclusive(out):
+            if generation(out, op) == wanted:  # otherwise it was generated anew while the compiler ran
+                return _install(built, inside(out, f"{op}/{tools.library}"), wanted)
+
+
+def _install(built: Path, target: Path, generated: str) -> Path:
+    """Put a library beside its package, and down which generation it is of."""
     stamp = _stamp(target)
-    with _locked(built.parent / "lock"):
-        for half in target.parent.glob(f".{target.stem}.*.tmp"):  # of a process that was killed
-            half.unlink()
-        if not _same(built, target):
-            target.unlink(missing_ok=True)  # first, so that at no time a library lies beside another's stamp
-            stamp.unlink(missing_ok=True)
-            replace_file(target, built.read_bytes())
-        replace_file(stamp, generation(out, op).encode())
+    for half in target.parent.glob(f".{target.stem}.*.tmp"):  # of a process that was killed
+        half.unlink()
+    if not _same(built, target):
+        target.unlink(missing_ok=True)  # first, so that at no time a library lies beside another's stamp
+        stamp.unlink(missing_ok=True)
+        replace_file(target, built.read_bytes())
+    replace_file(stamp, generated.encode())
     return target
 
 
@@ -135,19 +141,34 @@ def compile_ops(
 
 def cached(out: Path, op: str, tools: Tools) -> Path:
     """The library in the cache, compiled if it is not there."""
-    sources = _sources(out, op, tools.reads)
-    folder = cache_folder(out) / op / _key(sources, tools)
-    library = folder / f"{op}.so"
-    if not library.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / "lock"):
-            if not library.exists():
-                try:
-                    _build(op, sources, tools, library)
-                except CompileError as e:
-                    e.place = blamed(out, op, str(e))
-                    raise
-    return library
+    while True:
+        sources = _sources(out, op, tools.reads)
+        key = _key(sources, tools)
+        library = cache_folder(out) / op / key / f"{op}.so"
+        if library.exists() or _compiled(out, op, sources, key, tools, library):
+            return library
+
+
+def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Tools, library: Path) -> bool:
+    """Compile a library into the cache; False, and nothing made, where the sources changed under the compiler."""
+    with locked(library.parent / "lock"):
+        if library.exists():
+            return True
+        with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as name:
+            made = Path(name) / library.name
+            include = tuple(dict.fromkeys(p.parent for p in sources.values()))
+            try:
+                for command in tools.commands(tuple(sources.values()), include, Path(name), made):
+                    _run(command)
+            except CompileError as e:
+                if _key(_sources(out, op, tools.reads), tools) != key:
+                    return False
+                e.place = blamed(out, op, str(e))
+                raise
+            if _key(_sources(out, op, tools.reads), tools) != key:
+                return False
+            made.replace(library)
+            return True
 
 
 def _include(out: Path, op: str) -> tuple[Path, ...]:
@@ -171,15 +192,6 @@ def _key(sources: dict[str, Path], tools: Tools) -> str:
     return digest.hexdigest()[:20]
 
 
-def _build(op: str, sources: dict[str, Path], tools: Tools, library: Path) -> None:
-    include = tuple(dict.fromkeys(p.parent for p in sources.values()))
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as name:
-        made = Path(name) / f"{op}.so"
-        for command in tools.commands(tuple(sources.values()), include, Path(name), made):
-            _run(command)
-        made.replace(library)
-
-
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -188,10 +200,3 @@ def _run(command: list[str]) -> None:
 
 def _same(a: Path, b: Path) -> bool:
     return b.exists() and a.stat().st_size == b.stat().st_size and a.read_bytes() == b.read_bytes()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

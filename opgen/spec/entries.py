@@ -5,13 +5,14 @@ Keys with a `$` are ours and cannot be written in a spec.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
 from opgen.diagnostics.suggest import listed
 from opgen.spec.elsewhere import Callee, callee
 from opgen.spec.formula import Formula, Word
-from opgen.spec.leaves import expected, formula, listed_alone, name, one_of, refused
+from opgen.spec.leaves import expected, formula, listed_alone, name, one_of, refused, respelt
 from opgen.spec.nodes import Mapping, Node, Scalar, Sequence
 
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
@@ -143,11 +144,17 @@ def block(node: object) -> Formula | Callee:
 
 
 PARAM_TYPES = ("float", "int", "bool")
+_ASSIGNED = re.compile(rf"({'|'.join(PARAM_TYPES)})\s*=\s*(\S+)")
 
 
 def param_type(node: object) -> str:
     if isinstance(node, str):  # inferred by spread_param
         return node
+    if isinstance(node, Scalar) and (written := _with_default(node)):
+        kind, value = written
+        message = f"expected {listed((*PARAM_TYPES, 'str'))}, found {node.kind}"
+        hint = f"write `{{type: {kind}, default: {value}}}`"
+        raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
     if not isinstance(node, Sequence):
         return one_of(*PARAM_TYPES, "str")(node)
     if not node.items:
@@ -158,6 +165,20 @@ def param_type(node: object) -> str:
         if item.text != node.items[0].text:  # type: ignore[union-attr]
             raise refused("OPG112", "the elements of a list param have one type", item, label="differs from the first")
     return node.items[0].text  # type: ignore[union-attr]
+
+
+def _with_default(node: Scalar) -> tuple[str, str] | None:
+    """Type and default where one or both stand in place of the type: `1e-5`, `int = 2`."""
+    match node.value:
+        case bool():
+            return "bool", node.text
+        case int():
+            return "int", node.text
+        case float():
+            return "float", node.text
+        case _:
+            found = _ASSIGNED.fullmatch(node.text)
+            return (found[1], found[2]) if found else None
 
 
 def spread_param(data: object) -> object:

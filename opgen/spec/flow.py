@@ -6,12 +6,15 @@ with an open parenthesis is the sign of it; the pieces up to the one that closes
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag
-from opgen.spec.nodes import Node, Scalar
+from opgen.spec.nodes import Node, Scalar, Sequence
 
 _PIECES = 100  # commas in one formula, at most
+_WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
+_TUPLE = re.compile(r"\(\s*(?:\w+|\.\.\.)(?:\s*,\s*(?:\w+|\.\.\.))*\s*,?\s*\)")
 
 
 def _open(node: Node | None) -> int:
@@ -19,6 +22,25 @@ def _open(node: Node | None) -> int:
     if not isinstance(node, Scalar) or node.style:
         return 0
     return node.text.count("(") - node.text.count(")")
+
+
+def _list_or_formula(first: Scalar, last: Node, bag: Bag) -> Node:
+    """What was cut, put together: `(N, K)` stands for a list."""
+    span = first.span.to(last.span)
+    if not _TUPLE.fullmatch(span.text):
+        return _joined(first, last, bag)
+    label, hint = "a list has square brackets", f"write `[{span.text[1:-1].strip(' ,')}]`"
+    bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
+    return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
+
+
+def words_of(node: Scalar) -> tuple[Scalar, ...]:
+    """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots."""
+    found = list(_WORD.finditer(node.text))
+    if node.span.text != node.text or _WORD.sub("", node.text).strip(" ,()"):
+        return (node,)
+    spans = [replace(node.span, start=node.span.start + m.start(), end=node.span.start + m.end()) for m in found]
+    return tuple(replace(node, text=m[0], value=m[0], span=s) for m, s in zip(found, spans, strict=True))
 
 
 def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:
@@ -51,7 +73,7 @@ def mend_items(items: list[Node], bag: Bag) -> list[Node]:
         node = items[at]
         last = _reach(list(items), at) if _open(node) > 0 else at
         if isinstance(node, Scalar) and last is not None and last > at:
-            node = _joined(node, items[last], bag)
+            node = _list_or_formula(node, items[last], bag)
             at = last
         mended.append(node)
         at += 1
@@ -72,7 +94,7 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2
         if isinstance(value, Scalar) and _open(value) > 0 and (last := _reach(pieces, at - 1)) is not None:
-            value = _joined(value, pieces[last] or value, bag)
+            value = _list_or_formula(value, pieces[last] or value, bag)
             at = last + 2 - last % 2
         mended.append((key, value))
     return mended

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.suggest import closest, listed
+from opgen.spec.flow import words_of
 from opgen.spec.formula import Formula, Word
 from opgen.spec.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.spec.offsets import formula_of
@@ -24,8 +25,13 @@ OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
 _YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+_TYPES = {  # what types are called elsewhere
+    **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
+    **dict.fromkeys(("integer", "long", "index"), "int"),
+    "boolean": "bool",
+    "string": "str",
+}
 _LONGEST = 100  # files and C++ functions are named after an operator
-_WORD = re.compile(r"[A-Za-z_]\w*|\.\.\.")
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
@@ -64,18 +70,9 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
     """One value where a list is expected."""
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
-    items = _items(node)
+    items = words_of(node)
     shown = ", ".join(item.text for item in items)
     return expected(what, node, f"write `[{shown}]`", meant=Sequence(items, node.span, node.key))
-
-
-def _items(node: Scalar) -> tuple[Scalar, ...]:
-    """What a value may stand for that should be a list: its words, if it is nothing but names and dots."""
-    found = list(_WORD.finditer(node.text))
-    if node.span.text != node.text or _WORD.sub("", node.text).strip(" ,"):
-        return (node,)
-    spans = [replace(node.span, start=node.span.start + m.start(), end=node.span.start + m.end()) for m in found]
-    return tuple(replace(node, text=m[0], value=m[0], span=s) for m, s in zip(found, spans, strict=True))
 
 
 def text(node: object) -> str:
@@ -170,7 +167,8 @@ def one_of(*allowed: str) -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
-            guess = closest(node.text, allowed)
+            alias = _TYPES.get(node.text.lower())
+            guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
             hints = (f"did you mean `{guess}`?",) if guess else ()
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"

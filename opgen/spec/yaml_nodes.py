@@ -198,7 +198,10 @@ class _Composer:
         for key, value in entries:
             if key.text in first:
                 related = (Label(first[key.text][0].span, "first given here"),)
-                self.bag.error("OPG102", f"`{key.text}` is given twice", key.span, label="again here", related=related)
+                block = isinstance(value, Scalar) and "=" in value.text
+                hints = (f"several statements are lines of one block: `{key.text}: |`",) if block else ()
+                message = f"`{key.text}` is given twice"
+                self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
             else:
                 first[key.text] = (key, value)
         return list(first.values())
@@ -217,7 +220,7 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     start = _back_to_text(source.text, start)
-    hints = (*_without_colon(source, start), *hints)
+    hints = (*_without_colon(source, start), *_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -234,6 +237,13 @@ def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
     found = re.fullmatch(r"\s*(\w+)\s+[^:{\[=]*", line)
     number = before.count("\n") + 1
     return (f"line {number} may lack a `:` behind `{found[1]}`",) if found and before else ()
+
+
+def _lambda(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a line that holds a `lambda` cannot be read because of its colon."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    found = re.fullmatch(r"[\s{]*(?:.*[{,]\s*)?(\w+):\s*lambda\s+([\w, ]*)", line)
+    return (f"a function names its arguments on the left: `{found[1]}({found[2].strip()}): …`",) if found else ()
 
 
 def _tab(source: Source, offset: int, bag: Bag) -> bool:

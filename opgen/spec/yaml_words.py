@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _FLOW = "a formula with any of `, [ ] { } : #` in it needs quotes inside of { } and [ ]"
-_BLOCK = "a formula with `: ` or ` #` in it needs quotes or a `|` block"
+_BLOCK = "a formula or a text with `: ` or ` #` in it needs quotes or a `|` block"
 _LINES = "check its indentation; several statements need a `|` block"
 _QUOTES = "put quotes around the value"
 _ESCAPE = "in double quotes a backslash is written twice; single quotes take it as it is"

@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -77,16 +78,19 @@ def main(arguments: Sequence[str]) -> dict[str, object]:
     resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY, 2 * MEMORY))
     found: Counter[str] = Counter()
     failures: list[dict[str, str]] = []
+    slowest = 0.0
     for data in texts(seed, count):
         with tempfile.TemporaryDirectory() as folder:
+            started = time.process_time()
             try:
                 found[outcome(data, Path(folder))] += 1
             except Exception as e:
                 found[type(e).__name__] += 1
                 trace = "".join(traceback.format_exception(e)[-6:])
                 failures.append({"spec": data.decode("utf-8", "backslashreplace"), "what": trace})
+            slowest = max(slowest, time.process_time() - started)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"counts": dict(found), "failures": failures, "peak": peak}
+    return {"counts": dict(found), "failures": failures, "peak": peak, "slowest": slowest}
 
 
 if __name__ == "__main__":

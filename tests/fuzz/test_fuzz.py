@@ -45,7 +45,7 @@ def fuzzed(seed: int, count: int) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    print(found["counts"], f"{found['peak'] / 2**20:.0f} MiB")
+    print(found["counts"], f"{found['peak'] / 2**20:.0f} MiB, the slowest in {found['slowest']:.2f} s")
     assert not found["failures"], found["failures"][0]["spec"] + found["failures"][0]["what"]
     assert found["peak"] < MEMORY
     assert sum(found["counts"].values()) == count

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from opgen.native import library
-from opgen.native.toolchain import available, toolchain
+from opgen.native.toolchain import Toolchain, available, toolchain
 
 pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
 
@@ -74,19 +74,29 @@ def test_what_the_compiler_says_is_in_the_error(package: Path) -> None:
     assert not (package / "tiny" / "_native.so").exists()
 
 
-def _hold(path: str, ready: object) -> None:
-    with library._locked(Path(path)):
-        ready.set()  # type: ignore[attr-defined]
-        multiprocessing.Event().wait(60)
+class Meddler:
+    """Tools with which somebody else generates the operator anew while the compiler runs for the first time."""
+
+    library, reads, describe = Toolchain.library, Toolchain.reads, "meddler"
+
+    def __init__(self, package: Path, *, fails: bool) -> None:
+        self.package, self.fails, self.runs = package, fails, 0
+
+    def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
+        del include, folder
+        self.runs += 1
+        shutil.copy(next(p for p in sources if p.name == "tiny_kernels.cpp"), made)
+        if self.runs == 1:
+            (self.package / "tiny/csrc/tiny_kernels.cpp").write_text("anew\n")
+            (self.package / "tiny/manifest.json").write_text('{"files": {"csrc/tiny_kernels.cpp": "anew"}}\n')
+        return [["false" if self.fails and self.runs == 1 else "true"]]
 
 
-def test_the_lock_dies_with_the_process_that_holds_it(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    holder = context.Process(target=_hold, args=(str(tmp_path / "lock"), ready))
-    holder.start()
-    assert ready.wait(60)
-    holder.kill()
-    holder.join()
-    with library._locked(tmp_path / "lock"):
-        pass
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_generated_anew_under_the_compiler_is_compiled_anew(package: Path, fails: bool) -> None:
+    tools = Meddler(package, fails=fails)
+    path = library.compile_op(package, "tiny", tools)
+    assert tools.runs == 2
+    assert path.read_text() == "anew\n"
+    assert library.is_current(package, "tiny")
+    assert [p.read_text() for p in package.parent.glob("cache/tiny/*/tiny.so")] == ["anew\n"]

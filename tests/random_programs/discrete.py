@@ -141,6 +141,8 @@ def _bits(w: World, scope: Scope, depth: int) -> Expr:
 
 
 def _rounded(w: World, scope: Scope, depth: int) -> Expr:
+    if w.infinite:
+        return _int_leaf(w, scope, depth)
     w.mark("int of a float")
     e = expressions.floats(w, scope, 1)
     inner = w.choose.pick(("int({0})", "int(floor({0}))", "int(round({0}))")).format(e.text)

@@ -143,7 +143,7 @@ def _gathered(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
 def _computed(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
     """A position computed from floats."""
     fits = [t for t in w.tensors if t.kind == "float" and (scope.batch or not t.batched)]
-    found = access(w, scope, w.choose.pick(fits)) if fits else None
+    found = access(w, scope, w.choose.pick(fits)) if fits and not w.infinite else None
     if found is None:
         return _constant(w, scope, size)
     w.mark("int of a float in a position")

@@ -118,7 +118,10 @@ class Scope:
 
 @dataclass(slots=True)
 class World:
-    """Everything declared so far; `marks` are the constructs that were used."""
+    """Everything declared so far; `marks` are the constructs that were used.
+
+    `infinite`: some name holds infinities, of which `int` makes no number.
+    """
 
     choose: Draw
     tensors: list[Tensor] = field(default_factory=list)
@@ -130,6 +133,7 @@ class World:
     marks: dict[str, None] = field(default_factory=dict)
     required: dict[str, tuple[Size | str, ...]] = field(default_factory=dict)  # shapes that outputs must state
     serial: int = 0
+    infinite: bool = False
 
     def mark(self, *names: str) -> None:
         self.marks.update(dict.fromkeys(names))

@@ -185,6 +185,7 @@ def scatter(w: World) -> list[str]:
     else:
         lines.append(f"{head(w, name, tuple(_stated(axes)))} = 0.25")
     wide = 4.0
+    w.infinite |= name in w.required and ops[0] in ("max=", "min=")
     for op in ops:
         line = _one_scatter(w, name, op, first, order, scope)
         if line is None:

@@ -68,6 +68,7 @@ FOUND = {
     ),
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
     "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "an integer between sums": X + "forward: 'y[..., n] = x[..., n]*clamp(0, 0, 0 + 1)'\n",
     "a place beside itself": (
         "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
         "forward: |\n"
@@ -86,6 +87,32 @@ FOUND = {
         "  u[n < N] = t[N - 1 - n, 0]\n"
         "  y[..., n] = x[..., n]*u[n]\n"
     ),
+    "one number for every element of a batch": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
+        "outputs: {t: {shape: [N]}, y: {doc: made}}\n"
+        "forward: |\n"
+        "  t[p] += 0.5\n"
+        "  y[i] = sum[...](t[i]*w[..., i])\n"
+    ),
+    "a condition that looks at what another one keeps in range": (
+        X + "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < 3, j < 1, ...] = x[..., j + 1]\n"
+        "  y[..., i, j < N] = sin(t[i + 1, clamp(int(floor(x[..., i])), 0, 0), ...]*x[..., i])\n"
+    ),
+    "a place that conditions on deeper places keep in range": (
+        "inputs: {x: {shape: [3]}, w: {shape: [2]}, ids: {shape: [2], dtype: int}}\n"
+        "forward: 'y[i < 3] = "
+        "where(i < 2, where(w[ids[i]] > 0, sin(x[clamp(int(floor(w[i])), 0, 2)]), 1), 0)'\n"
+    ),
+    "a mean over nothing": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "forward: 'y[i < 2] = where(isfinite(mean[j < M](x[i])), mean[j < M](x[i]), 0.5)'\n"
+    ),
+    "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
+    "a second element of one": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
+    ),
     "a batch that only an integer has": (
         "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
     ),
@@ -101,6 +128,11 @@ SHAPES = {
     "a place beside itself": {"x": (3,), "ids": (3,)},
     "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
     "an optional input of one variant": {"x": (3,), "w": (3,)},
+    "a condition that looks at what another one keeps in range": {"x": (2, 2)},
+    "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
+    "a mean over nothing": {"x": (3,), "w": (0,)},
+    "one element where there is none": {"x": (0,)},
+    "a second element of one": {"x": (1,)},
 }
 
 

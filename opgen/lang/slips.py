@@ -1,0 +1,53 @@
+"""What the parser says of tokens that cannot stand where they do.
+
+Tokens in, hints out; and how far a statement of another language goes, so that it is reported once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from opgen.lang.habits import COLON, STATEMENTS
+from opgen.lang.lexer import T, Token
+
+
+def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
+    """What may be meant where `wanted` would have to stand instead of a token."""
+    if token.is_word("if"):
+        yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
+    elif token.is_word("else"):
+        yield "write `where(condition, a, b)` for a choice inside a formula"
+    elif token.is_op("="):
+        yield "equality is written `==`"
+    elif previous and previous.is_word(*STATEMENTS):
+        yield STATEMENTS[previous.text]
+    elif token.is_op(":"):
+        yield COLON
+    elif token.kind is T.NEWLINE:
+        yield "a formula goes on over the end of a line only inside open brackets"
+    elif previous and previous.is_op("]") and wanted.startswith("an operator"):
+        yield "the body of a reduction stands in parentheses: `sum[k](…)`"
+    elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
+        yield "multiplication is written `*`"
+
+
+def is_foreign(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a statement of another language begins here, such as a loop."""
+    return tokens[at].is_word(*STATEMENTS) and not tokens[at + 1].is_op("=", "[", ".")
+
+
+def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ...]]:
+    """Where a statement of another language ends, with the lines that are indented further, and their first words."""
+    margin, first_words = _column(tokens[at]), []
+    while tokens[at].kind is not T.END:
+        at += 1
+        if tokens[at - 1].kind is T.NEWLINE and tokens[at].kind is T.NAME:
+            if _column(tokens[at]) <= margin and not tokens[at].is_word("elif", "else"):
+                break
+            first_words.append(tokens[at].text)
+    return at, tuple(first_words)
+
+
+def _column(token: Token) -> int:
+    text, start = token.span.source.text, token.span.start
+    return start - text.rfind("\n", 0, start)

@@ -1,0 +1,67 @@
+"""Locks: one holder at a time, free when the holder ends, and never on a file that was removed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from opgen.write.lock import locked, unless_held
+
+HOLD = (
+    "import sys, pathlib\nfrom opgen.write.lock import locked\n"
+    "with locked(pathlib.Path(sys.argv[1])):\n    print('in', flush=True)\n    sys.stdin.read()\n"
+)
+
+
+def test_the_lock_dies_with_the_process_that_holds_it(tmp_path: Path) -> None:
+    path = tmp_path / "folder/lock"
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "in\n"
+        with unless_held(path) as free:
+            assert not free
+        other.kill()
+        other.wait()
+    with unless_held(path) as free:
+        assert free
+    with locked(path):
+        pass
+
+
+def test_who_waits_for_a_lock_that_is_removed_gets_the_one_that_counts(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    got = threading.Event()
+    with ExitStack() as new:
+        with locked(path):
+            waiting = threading.Thread(target=_take, args=(path, got))
+            waiting.start()
+            assert not got.wait(0.1)
+            path.unlink()
+            new.enter_context(locked(path))
+        assert not got.wait(0.1)
+    waiting.join(20)
+    assert got.is_set()
+
+
+def test_nobody_gets_a_lock_while_it_is_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with unless_held(path) as free:
+        assert free
+    assert not path.exists()
+    path.touch()
+    got = threading.Event()
+    with unless_held(path):
+        waiting = threading.Thread(target=_take, args=(path, got))
+        waiting.start()
+        assert not got.wait(0.1)
+    waiting.join(20)
+    assert got.is_set()
+
+
+def _take(path: Path, got: threading.Event) -> None:
+    with locked(path):
+        got.set()

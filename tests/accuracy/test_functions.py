@@ -107,7 +107,7 @@ def test_the_truth_is_a_limit_where_there_is_one(formula: str, x: float, value: 
         ("x*sigmoid(x)*y", (-math.inf, math.inf), None, (None, 0.0)),  # which of the two goes ahead?
         ("x*sigmoid(x)*y", (-math.inf, 2.0), 0.0, (0.0, 0.0)),
         ("x*(1 + tanh(x))*y", (-2048.0, math.inf), -math.inf, (-math.inf, 0.0)),  # small, but not 0
-        ("(1 - y)*softplus(x)", (math.inf, 1.0), None, (None, -math.inf)),
+        ("(1 - y)*softplus(x)", (math.inf, 1.0), None, (0.0, -math.inf)),
         ("x**y", (math.inf, -0.125), 0.0, (0.0, 0.0)),
         ("hypot(x, y)", (-math.inf, 3.0), math.inf, (-1.0, 0.0)),
     ],

@@ -172,7 +172,7 @@ def _is_negative(term: str) -> bool:
 
 def decimal(value: Fraction) -> str | None:
     """A fraction as the shortest decimal, where that is exactly it."""
-    text = repr(float(value))
+    text = repr(float(value)).replace("e+", "e")
     return text if Fraction(text) == value else None
 
 

@@ -69,6 +69,6 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 NO_ATTRIBUTES = "there are no attributes"
 
 SLICE = "an access has one index for each dim, which runs over all of it: `x[n, 0]`, not `x[:, 0]`"
-COLON = "a guard begins with `if`; a formula has no `:`"
+COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"

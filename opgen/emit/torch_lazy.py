@@ -154,7 +154,7 @@ class _Lazy:
         done: list[Scalar] = []
         for a in e.args:
             hazardous = self._hazardous(a)
-            if not done or not (hazardous or any(self._about_sizes(c) for c in done)):
+            if not done or not (hazardous or any(isinstance(n, Read) and self._at_literal(n) for n in walk(a))):
                 done.append(self.safe(a, guard))
                 continue
             so_far = done[0] if len(done) == 1 else Apply(e.fn, tuple(done))
@@ -177,7 +177,7 @@ class _Lazy:
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
         if guard is None:
             return replace(e, at=at)
-        if self._implied(e, shape, guard) or self._beyond(e, shape, guard):
+        if self._implied(e, shape, guard) or self._beyond(e, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         pairs = zip(e.at, at, shape, strict=True)
         return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
@@ -211,11 +211,13 @@ class _Lazy:
             case _:
                 return nonnegative_where(condition if holds else call("not", condition))
 
-    def _beyond(self, e: Read, shape: Shape, guard: Scalar) -> bool:
+    def _beyond(self, e: Read, guard: Scalar) -> bool:
         """Does a condition on sizes keep a literal position in range?"""
-        if not self._about_sizes(guard):
-            return False
-        pairs = zip(e.at, shape, strict=True)
+        return self._about_sizes(guard) and self._at_literal(e)
+
+    def _at_literal(self, e: Read) -> bool:
+        """Is a literal position there that may leave the tensor?"""
+        pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
         return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
 
     def _about_sizes(self, condition: Scalar) -> bool:

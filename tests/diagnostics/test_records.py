@@ -34,9 +34,9 @@ COUNT, WORD = {"type": "integer", "minimum": 1}, {"type": "string", "minLength":
 INDEX = {"type": "integer", "minimum": 0}
 TEXT = closed("text", text=WORD)
 REGION = closed("startLine", startLine=COUNT, startColumn=COUNT, endLine=COUNT, endColumn=COUNT)
-PLACE = closed(
-    "artifactLocation", artifactLocation=closed("uri", uri={"pattern": r"^[!#-;=?-Z_a-z~]+$"}), region=REGION
-)
+FILE = closed("uri", uri={"type": "string", "pattern": r"^[!#-;=?-Z_a-z~]+$"})
+PLACE = closed("artifactLocation", artifactLocation=FILE, region=REGION)
+MESSAGE = closed("text", text={"type": "string"})
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
 RESULT = closed(
     "message", ruleId=WORD, ruleIndex=INDEX, level=LEVEL, message=MESSAGE,

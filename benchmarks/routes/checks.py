@@ -175,11 +175,10 @@ def saved(f: Operation) -> None:
 
 def sharded(f: Operation) -> None:
     """A DTensor stays sharded through forward and backward."""
+    import torch.distributed as dist
     from torch.distributed._local_tensor import LocalTensorMode
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import Shard, distribute_tensor
-
-    import torch.distributed as dist
 
     dist.init_process_group("fake", rank=0, world_size=2)
     try:
@@ -226,7 +225,7 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     "`compile(fullgraph)`": compiled,
     "its backward": compiled_backward,
     "dynamic shapes": dynamic_shapes,
-    "compiled `vmap`": lambda f: compiled(f, lambda g: vmap(g)),
+    "compiled `vmap`": lambda f: compiled(f, vmap),
     "compiled `grad`": lambda f: compiled(f, lambda g: grad(total(g))),
     "compiled `jvp`": lambda f: compiled(f, lambda g: lambda t: jvp(g, (t,), (torch.ones_like(t),))[1]),
     "compiled autograd": compiled_autograd,

@@ -93,7 +93,8 @@ at::Tensor compute(const at::Tensor& x) { return x * at::sigmoid(x); }
 
 at::Tensor below(const at::Tensor& x) {
   at::AutoDispatchBelowADInplaceOrView guard;
-  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("routes::cpp", "").typed<at::Tensor(const at::Tensor&)>();
+  static auto schema = c10::Dispatcher::singleton().findSchemaOrThrow("routes::cpp", "");
+  static auto op = schema.typed<at::Tensor(const at::Tensor&)>();
   return op.call(x);
 }
 
@@ -122,7 +123,7 @@ def cpp() -> Any:
     from torch.utils.cpp_extension import load_inline
 
     load_inline("routes_cpp", CPP, is_python_module=False, verbose=False)
-    torch.library.register_fake("routes::cpp", lambda x: torch.empty_like(x))
+    torch.library.register_fake("routes::cpp", torch.empty_like)
     return torch.ops.routes.cpp.default
 
 

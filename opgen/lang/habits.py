@@ -61,6 +61,16 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform")
 
+# Constants of other languages.
+NAMES: Mapping[str, str] = MappingProxyType({
+    "e": "the exponential function is `exp(x)`",
+    "None": "what may be missing has `default: null`",
+    "True": "write `true`",
+    "False": "write `false`",
+    "Inf": "write `inf`",
+    "NaN": "write `nan`",
+})  # fmt: skip
+
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),

@@ -70,7 +70,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("\u03c0", "pi", "write `pi`"),
     ("\u221e", "inf", "write `inf`"),
     ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
-    ("|", "or", "write `or` for conditions, `bitor(a, b)` for integers"),
+    ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
     ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
     ("~", "not", "write `not` for conditions"),
     ("?", "if", "a choice is written `where(condition, a, b)`"),

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import opgen
 from opgen import pipeline
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.pipeline import OPTIONS, SpecFile, Stage
-from opgen.write.cache import build_key, is_fresh, remember
+from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
 from opgen.write.diff import unified
 from opgen.write.manifest import Manifest
@@ -30,7 +31,10 @@ SHARED = ""
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did, or with `check` would do. `fresh` are operators that needed no look."""
+    """What a build did, or with `check` would do.
+
+    `ops` are the operators that are as their specs give them now; `fresh` are those of them that needed no look.
+    """
 
     out: Path
     changes: tuple[Change, ...]
@@ -57,8 +61,9 @@ class _Run:
     force: bool
     bag: Bag = field(default_factory=Bag)
     changes: list[Change] = field(default_factory=list)
-    ops: dict[str, str] = field(default_factory=dict)  # label of the spec → operator
+    ops: dict[str, SpecFile] = field(default_factory=dict)  # operator → its spec
     fresh: list[str] = field(default_factory=list)
+    unwritten: list[str] = field(default_factory=list)  # operators that could not be brought up to date
 
 
 def build(
@@ -83,17 +88,18 @@ def build(
         spec = pipeline.read(path, run.bag)
         if spec is None:
             continue
-        op = is_fresh(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS))
+        op = is_fresh(run.out, path, build_key(spec.label, spec.data, OPTIONS))
         if op is None:
             progress(spec.label)
             unit = _render(spec, run)
-            if unit is not None and _claim(run, spec.label, unit.folder):
+            if unit is not None and _claim(run, spec, unit.folder):
                 rendered.append((spec, unit))
-        elif _claim(run, spec.label, op):
+        elif _claim(run, spec, op):
             run.fresh.append(op)
     _write_all(run, rendered)
     _remove_orphans(run, given)
-    return BuildResult(run.out, tuple(run.changes), run.bag.items, tuple(run.ops.values()), tuple(run.fresh))
+    ops = tuple(op for op in run.ops if op not in run.unwritten)
+    return BuildResult(run.out, tuple(run.changes), run.bag.items, ops, tuple(run.fresh))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
         for diagnostic in (*made.diagnostics, *warnings):
             run.bag.add(diagnostic)
         if file and made.operator is not None:
-            _claim(run, file.label, made.operator.name)
+            _claim(run, file, made.operator.name)
     return run.bag.items
 
 
@@ -176,14 +182,13 @@ def _render(spec: SpecFile, run: _Run) -> Unit | None:
     return Unit(made.operator.name, files, spec.label, spec.sha256, OPTIONS)
 
 
-def _claim(run: _Run, label: str, op: str) -> bool:
+def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
     """Give the name of an operator to the spec that comes first."""
-    for other, taken in run.ops.items():
-        if taken == op:
-            message = f"{label} and {other} both define the operator '{op}'"
-            run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
-            return False
-    run.ops[label] = op
+    if op in run.ops:
+        message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
+        run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
+        return False
+    run.ops[op] = spec
     return True
 
 
@@ -194,26 +199,37 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
     shared = Unit(SHARED, {f.path: f.text for f in pipeline.shared_files()})
     taken = {name.split("/")[0] for name in shared.files}
     if not _write(run, shared):
+        run.unwritten += [unit.folder for _, unit in rendered]
         return
     for spec, unit in rendered:
         if unit.folder in taken:
+            run.unwritten.append(unit.folder)
             message = f"{spec.label}: '{unit.folder}' is a folder that all operators share"
             run.bag.error("OPG505", message, None, hints=["choose another `op:` name"])
-        elif _write(run, unit) and not run.check:
-            remember(run.out, spec.label, build_key(spec.label, spec.data, OPTIONS), unit.folder)
+        elif not _write(run, unit):
+            run.unwritten.append(unit.folder)
+        elif not run.check:
+            remember(run.out, spec.path, build_key(spec.label, spec.data, OPTIONS), unit.folder)
 
 
 def _write(run: _Run, unit: Unit) -> bool:
     """Bring one folder up to date, all of it or nothing."""
+    return _carry_out(run, unit, partial(compare, run.out, unit, opgen.__version__))
+
+
+def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) -> bool:
+    """Find the changes of one folder and make all of them or none, beside no other process that writes."""
     try:
-        with _alone(run):
-            changes = compare(run.out, unit, opgen.__version__)
-            run.changes += changes
-            if not run.force and any(c.status is Status.EDITED for c in changes):
-                _report_edits(run, changes)
+        with nullcontext() if run.check else exclusive(run.out):
+            changes = find()
+            edits = tuple(c for c in changes if c.status is Status.EDITED)
+            if edits and not run.force:
+                run.changes += changes if run.check else edits
+                _report_edits(run, edits)
                 return False
             if not run.check:
                 commit(run.out, changes, folder=unit.folder, pending=unit.pending, force=run.force)
+            run.changes += changes
     except OutsideError as e:
         run.bag.error("OPG504", f"'{e}' would leave the output folder {run.out}", None)
         return False
@@ -224,41 +240,43 @@ def _write(run: _Run, unit: Unit) -> bool:
     return True
 
 
-def _alone(run: _Run) -> AbstractContextManager[None]:
-    return nullcontext() if run.check else exclusive(run.out)
-
-
-def _report_edits(run: _Run, changes: Sequence[Change]) -> None:
-    for change in changes:
-        if change.status is Status.EDITED:
-            run.bag.error(
-                "OPG503",
-                f"{run.out / change.path} was edited by hand",
-                None,
-                notes=[unified(change, str(run.out)).rstrip("\n")],
-                hints=[
-                    "keep the edit by moving it into the spec, or copy the file elsewhere",
-                    "opgen build --force overwrites it",
-                ],
-            )
+def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
+    for change in edits:
+        gone = change.after is None
+        run.bag.error(
+            "OPG503",
+            f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
+            None,
+            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            hints=[
+                f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
+                f"opgen build --force {'removes' if gone else 'overwrites'} it",
+            ],
+        )
 
 
 def _remove_orphans(run: _Run, paths: Sequence[Path]) -> None:
     """Remove the folders of operators whose spec is gone from a folder that was built, or has another `op:` now."""
-    folders = [f for p in paths if p.is_dir() and (f := spec_label(p / "_").removesuffix("_"))]
     for op, manifest in _generated(run.out):
-        built = run.ops.get(manifest.spec)
-        renamed = built is not None and built != op
-        deleted = built is None and any(manifest.spec.startswith(f) for f in folders) and _is_gone(manifest.spec, paths)
-        if op in run.ops.values() or not (renamed or deleted):
-            continue
-        with _alone(run):
-            changes = removal(run.out, op)
-            run.changes += changes
-            if not run.force and any(c.status is Status.EDITED for c in changes):
-                _report_edits(run, changes)
-            elif not run.check:
-                commit(run.out, changes, folder=op, pending=Unit(op, {}).pending, force=run.force)
+        if op not in run.ops and _is_orphan(run, op, manifest, paths):
+            _carry_out(run, Unit(op, {}), partial(removal, run.out, op))
+
+
+def _is_orphan(run: _Run, op: str, manifest: Manifest, paths: Sequence[Path]) -> bool:
+    """Whether the spec of an operator that no spec of this run has is gone, or has another `op:` now.
+
+    Where its spec was is remembered; in a fresh checkout the label tells, if it names a folder.
+    """
+    folders = [p for p in paths if p.is_dir()]
+    built = {os.path.abspath(spec.path): spec.label for spec in run.ops.values()}
+    specs = tuple(origins(run.out, op))
+    if specs:
+        ours = (str(s) in built or any(s.is_relative_to(os.path.abspath(f)) for f in folders) for s in specs)
+        return any(ours) and not any(s.exists() and str(s) not in built for s in specs)
+    if manifest.spec in built.values():
+        return True
+    labels = [spec_label(f / "_").removesuffix("_") for f in folders]
+    return any(f and manifest.spec.startswith(f) for f in labels) and _is_gone(manifest.spec, paths)
 
 
 def _generated(out: Path) -> Iterator[tuple[str, Manifest]]:

@@ -9,7 +9,6 @@ from .arguments import (
     compute_dtype,
     domain_error,
     extent_error,
-    operands,
     range_error,
     rank_error,
     size_error,
@@ -17,13 +16,15 @@ from .arguments import (
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
-from .native import add_function, calls, kernel, load_library, use_backend
+from .native import add_function, calls, entry, kernel, load_library, use_backend
 from .registration import filled, once_differentiable, or_zero, overload_call, register
+from .sharding import Sharding, placements
 
 __all__ = [
     "Callee",
     "Definition",
     "FromElsewhere",
+    "Sharding",
     "add_function",
     "batch_shape",
     "calls",
@@ -31,6 +32,7 @@ __all__ = [
     "complex_dtype",
     "compute_dtype",
     "domain_error",
+    "entry",
     "extent_error",
     "filled",
     "joined",
@@ -38,10 +40,10 @@ __all__ = [
     "like_input",
     "load_library",
     "once_differentiable",
-    "operands",
     "or_zero",
     "overload_call",
     "parts",
+    "placements",
     "range_error",
     "rank_error",
     "real_dtype",

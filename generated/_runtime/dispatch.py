@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, private
+from . import native, private, sharding
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 
 NAMESPACE = "opgen"
@@ -39,6 +39,7 @@ class Definition:
     way. With `elsewhere`, formulas are calls of another library: nothing is known of what they return, or how they
     batch. `unordered`: which of the forward and backward op have kernels whose sums come in no fixed order on a GPU;
     where torch is to be deterministic, the formula runs instead, and torch sees to it or says that it cannot.
+    `sharding`: along which dims the tensors of the ops may be spread over devices.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Definition:
     outputs: tuple[str, ...]
     forward: Formula
     fake: Formula
-    check: Formula
+    check: Formula | None = None
     check_values: Formula | None = None
     params: tuple[str, ...] = ()
     defaults: tuple[Any, ...] = ()
@@ -70,6 +71,7 @@ class Definition:
     contraction: bool = False
     unordered: tuple[str, ...] = ()
     tags: tuple[torch.Tag, ...] = ()
+    sharding: tuple[sharding.Sharding, ...] = ()
 
 
 class Op(ABC):
@@ -77,6 +79,7 @@ class Op(ABC):
 
     which = "forward"  # or backward
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
+    quick: Callable[..., Any] | None = None  # the same, where it can be called without the dispatcher op; see `quick`
     devices: tuple[str, ...] = ()  # where the compiled kernel runs
 
     def __init__(
@@ -110,6 +113,7 @@ class Op(ABC):
         self.call, self.batched = packet.default, packet.batched
         self._register(name, self.kernel, self.fake)
         self._register(f"{name}.batched", self.batched_kernel, self.batched_fake)
+        sharding.add(self)
         if not private.AVAILABLE:
             torch.library.register_autograd(
                 f"{NAMESPACE}::{name}", self.node_backward, setup_context=self.setup_context, lib=LIBRARY
@@ -162,6 +166,7 @@ class Op(ABC):
         return self.packed(conform(self, run(self.formula, values, {}, private.inside_kernel), declared, args))
 
     def fake(self, *args: Any) -> Any:
+        sharding.hand_over()
         return self.shapes(*self.complete(args))
 
     def batched_kernel(self, *args: Any, levels: Sequence[int]) -> Any:
@@ -174,6 +179,7 @@ class Op(ABC):
         return self.packed(distinct([total(r, carried[n]) for n, r in zip(self.results, results, strict=True)], args))
 
     def batched_fake(self, *args: Any, levels: Sequence[int]) -> Any:
+        sharding.hand_over()
         values = dict(zip(self.arguments, self.complete(args), strict=True))
         return self.packed(empty_results(self.shapes, values, self.carried(levels), self.results))
 
@@ -223,6 +229,10 @@ class Op(ABC):
         """The single-level autograd function of this op; torch wants plain functions in it."""
 
         def forward(ctx: Any, keyset: Any, overload: Any, levels: tuple[int, ...], *args: Any) -> Any:
+            if keyset is None:  # straight to a kernel
+                results = overload(*args)
+                self.remember_plain(ctx, args, as_tuple(results))
+                return results
             if private.transforms_active():
                 with torch.enable_grad(), private.forward_grad(True):
                     results = below(keyset, overload, levels, args)
@@ -251,6 +261,12 @@ class Op(ABC):
         ctx.levels, ctx.others = levels, args[self.count :]
         self.save(ctx, args[: self.count], results)
 
+    def remember_plain(self, ctx: Any, args: Arguments, results: Arguments) -> None:
+        """The same for what no transform and no forward mode will ask for."""
+        ctx.set_materialize_grads(False)
+        ctx.levels, ctx.others = (), args[self.count :]
+        self.keep(ctx, args[: self.count], results)
+
     def needed(self, ctx: Any) -> dict[str, bool]:
         """Which tensor arguments need a gradient."""
         flags = ctx.needs_input_grad[NODE_ARGUMENTS if private.AVAILABLE else 0 :]
@@ -265,9 +281,14 @@ class Op(ABC):
     def refuse(self, how: str) -> None:
         raise RuntimeError(f"{self.definition.name} cannot be differentiated {how}")
 
-    @abstractmethod
     def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         """Keep what the methods below read."""
+        self.keep(ctx, tensors, results)
+        ctx.save_for_forward(*tensors)
+
+    @abstractmethod
+    def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
+        """Keep what `node_backward` reads."""
 
     @abstractmethod
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:

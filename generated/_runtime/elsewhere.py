@@ -101,7 +101,8 @@ def second_order(
 ) -> tuple[Tensor | None, ...]:
     """The gradient of a gradient that a callable computes, by torch's own differentiation of what the callable does.
 
-    `wrt`: the inputs that have gradients. Gradients of the cotangents `grads` come first, then those of these inputs.
+    `forward` is called with the inputs, in a sequence, and params, as `register` has it. `wrt`: the inputs that have
+    gradients. Gradients of the cotangents `grads` come first, then those of these inputs.
     """
     places = [i for i in wrt if inputs[i] is not None]
 
@@ -109,7 +110,7 @@ def second_order(
         full = list(inputs)
         for i, leaf in zip(places, leaves[len(grads) :], strict=True):
             full[i] = leaf
-        outputs = as_tuple(forward(*full, *params.values()))
+        outputs = as_tuple(forward(full, *params.values()))
         found = as_tuple(backward(*leaves[: len(grads)], *full, *outputs, **params))
         found = tuple(like_input(f, full[i]) for i, f in zip(wrt, found, strict=True))
         used = [(f, g) for f, g in zip(found, grad_grads, strict=True) if f is not None and g is not None]
@@ -201,9 +202,8 @@ class FromElsewhere(Op):
             moved[i] = args[i].expand(info.batch_size, *args[i].shape) if axis is None else args[i].movedim(axis, 0)
         return self.call(*moved), 0
 
-    def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
+    def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
 
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
         needed = list(self.needed(ctx).values())

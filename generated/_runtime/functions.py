@@ -110,7 +110,8 @@ def window(x: Tensor, dim: int, start: int, *runs: tuple[int, int], fill: float 
     span = 1 + sum((size - 1) * step for size, step in steps)
     if fill is not None:
         before, after = max(0, -lowest), max(0, lowest + span - x.shape[dim])
-        x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
+        if before or after:
+            x = torch.nn.functional.pad(x, (*(0, 0) * (x.ndim - 1 - dim), before, after), value=fill)
         lowest += before
     elif lowest < 0 or lowest + span > x.shape[dim]:
         raise IndexError(f"positions {lowest} to {lowest + span - 1} are out of range for size {x.shape[dim]}")

@@ -19,10 +19,14 @@ from typing import Any
 
 import torch
 
+from . import private
+
 _LOG = logging.getLogger(__name__)
 LIBRARY_NAMESPACE = "opgen_native"
 CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
 
+_LIBRARY = torch.library.Library(LIBRARY_NAMESPACE, "FRAGMENT")
+_guarded: set[str] = set()
 _state = {"backend": "auto"}
 _ops: dict[tuple[str, str], Any] = {}
 _functions: dict[str, Callable[..., Any]] = {}
@@ -122,12 +126,25 @@ def _refresh(op: str, which: str) -> None:
     if compiled is None:
         made.native = _missing(op) if chosen == "native" else None
         made.devices = ("cpu", "cuda") if chosen == "native" else ()
+        made.quick = None
     else:
         made.native, made.devices = _counted(compiled), _devices(op, which)
         if chosen == "native" and made.devices != ("cpu", "cuda"):
             made.native, made.devices = _only(op, made.native, made.devices, made.probe), ("cpu", "cuda")
+        made.quick = _quick(made, f"{op}_{which}", compiled)
     if which == "forward" and op in _functions:
         _functions[op].backend = _described(op, compiled)  # type: ignore[attr-defined]
+
+
+def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The compiled kernel for calls without the dispatcher op, if that op has nothing else to do."""
+    d = made.definition
+    if not private.AVAILABLE or d.elsewhere or "c" in d.kinds or (made.unordered and _has_cuda()):
+        return None
+    if name not in _guarded:
+        _guarded.add(name)
+        private.refuse_all_but_plain(_LIBRARY, name)
+    return private.unwrapped(compiled)
 
 
 def _described(op: str, compiled: Callable[..., Any] | None) -> str:

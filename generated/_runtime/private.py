@@ -30,6 +30,7 @@ _USER_KEYS = (
     "ZeroTensor",
     "PythonTLSSnapshot",
 )
+_MORE_KEYS = ("Batched", "FuncTorchBatchedDecomposition", "Meta", "PreDispatch", "Python", "PythonDispatcher", "Tracer")
 
 try:
     from torch._C._functorch import _unwrap_for_grad, _wrap_for_grad, is_legacy_batchedtensor
@@ -46,6 +47,8 @@ try:
     _included, _excluded = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
     _deeper, _shallower = torch._C._vmapmode_increment_nesting, torch._C._vmapmode_decrement_nesting
     _add_axis, _remove_axis = torch._add_batch_dim, torch._remove_batch_dim
+    profiling = torch._C._autograd._profiler_enabled
+    autocasting = torch._C._is_any_autocast_enabled
     _SWITCHED = tuple(getattr(torch._C.DispatchKey, name) for name in _USER_KEYS)
     SingleLevelFunction: Any = _SingleLevelFunction
     single_level = enable_single_level_autograd_function
@@ -61,6 +64,25 @@ def plain(args: Sequence[Any]) -> bool:
         and not (torch.is_grad_enabled() and any_requires_grad(*args))
         and not transforms_active()
     )
+
+
+def unwrapped(overload: Any) -> Callable[..., Any]:
+    """An overload without its Python method `__call__`, which does nothing else."""
+    return getattr(overload, "_op", overload)  # type: ignore[no-any-return]
+
+
+def refuse_all_but_plain(library: torch.library.Library, name: str) -> None:
+    """Make an op of compiled kernels fail where it does not get plain tensors from outside all transforms and modes.
+
+    Autograd is left out of it: whoever calls the op directly has seen to derivatives.
+    """
+
+    def refuse(*_: Any) -> Any:
+        raise RuntimeError(f"{name} takes plain tensors only")
+
+    library.impl(name, torch.library.fallthrough_kernel, "Autograd")
+    for key in (*_USER_KEYS, *_MORE_KEYS):
+        library.impl(name, refuse, key)
 
 
 def inside_kernel(call: Callable[..., tuple[Any, ...]], args: Sequence[Any]) -> tuple[Any, ...]:
@@ -104,3 +126,26 @@ def outside_old_vmap(call: Callable[..., tuple[Any, ...]], args: Sequence[Any]) 
     plain = [_remove_axis(a, level, 1, 0) if o else a for a, o in zip(args, old, strict=True)]
     results = torch.vmap(call, in_dims=tuple(0 if o else None for o in old))(*plain)
     return tuple(_add_axis(r, 0, level) for r in results)
+
+
+def can_shard() -> bool:
+    """May ops tell DTensor how to work on slices? Otherwise torch refuses DTensors, in words of its own."""
+    try:
+        from torch.distributed.tensor import DTensor
+        from torch.distributed.tensor._op_schema import RuntimeSchemaInfo
+    except ImportError:
+        return False
+    propagator = getattr(getattr(DTensor, "_op_dispatcher", None), "sharding_propagator", None)
+    return hasattr(RuntimeSchemaInfo, "static_argnum") and hasattr(propagator, "op_to_schema_info")
+
+
+def remember_sharding_by(overload: Any, start: int, keywords: list[str]) -> None:
+    """DTensor keeps what it decides for an op by these arguments as well: those from `start` on, and some keywords.
+
+    `register_sharding` has it tell integers apart, but neither strings nor the masks that say which results there are.
+    """
+    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor._op_schema import RuntimeSchemaInfo
+
+    known = DTensor._op_dispatcher.sharding_propagator.op_to_schema_info
+    known[overload] = RuntimeSchemaInfo(start, keywords or None)

@@ -19,15 +19,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, private
+from . import native, private, quick
 from .arguments import operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
 from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
-    """Define the dispatcher ops of an operator; the result is the overload to call."""
-    return Forward(definition).call
+    """Define the dispatcher ops of an operator; the result is called with its operands, in a sequence, and params."""
+    return quick.caller(Forward(definition))
 
 
 def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Arguments, dict[str, Any]]:
@@ -48,22 +48,25 @@ class Forward(Op):
         self.wrt = tuple(n for n in d.inputs if n in d.differentiable)
         self.active = tuple(n for n in d.outputs if n in d.differentiable)
         results = d.outputs + d.residuals
-        checks = (d.check,) if d.check_values is None else (d.check, d.check_values)
+        checks = tuple(check for check in (d.check, d.check_values) if check is not None)
         super().__init__(d, d.name, d.schema, d.inputs, d.params, results, d.forward, d.fake, checks, d.defaults)
+        places = {n: k for k, n in enumerate(results + d.inputs)}
+        self.saved = tuple(places[n] for n in d.saved)
+        self.actives = tuple(places[n] for n in self.active)
+        self.inert = tuple(places[n] for n in results if n not in self.active)
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
         native.add(d.name, "forward", self)
         if d.contraction:
             for device in ("CPU", "CUDA"):
                 LIBRARY.impl(self.name, autocast(self, device.lower()), f"Autocast{device}")
 
-    def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
-        known = dict(zip(self.results + self.tensors, results + tensors, strict=True))
-        ctx.save_for_backward(*[known[n] for n in self.definition.saved])
-        ctx.save_for_forward(*tensors)
-        ctx.shapes = [known[n].shape for n in self.active]
-        ctx.mark_non_differentiable(
-            *[r for n, r in zip(self.results, results, strict=True) if r is not None and n not in self.active]
-        )
+    def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
+        known = results + tensors
+        ctx.save_for_backward(*[known[k] for k in self.saved])
+        if len(self.actives) > 1:  # a missing cotangent among others that are there is zero
+            ctx.shapes = [known[k].shape for k in self.actives]
+        if self.inert:
+            ctx.mark_non_differentiable(*[known[k] for k in self.inert if known[k] is not None])
 
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
         grads = tuple(g for n, g in zip(self.results, grads, strict=True) if n in self.active)
@@ -71,13 +74,15 @@ class Forward(Op):
         needed = self.needed(ctx)
         if given is None or self.backward is None or not any(needed[n] for n in self.wrt):
             return (None,) * len(self.arguments)
-        grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
+        if len(grads) > 1:
+            grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
         args = (*grads, *ctx.saved_tensors, *ctx.others, list(needed.values()))
         if ctx.levels:
             levels = self.backward.inherited(self.carried(ctx.levels))
             results = self.backward.batched(*args, levels=levels)
         else:
-            results = self.backward.call(*args)
+            results = quick.gradient(self.backward, args)
+            results = self.backward.call(*args) if results is None else results
         found = dict(zip(self.wrt, as_tuple(results), strict=True))
         return tuple(found.get(n) for n in self.arguments)
 
@@ -113,9 +118,8 @@ class Backward(Op):
         own = {**{f"grad_{n}": carried[n] for n in self.active}, **{n: carried[n] for n in self.definition.saved}}
         return pack(self.tensors + self.results, own | {f"grad_{n}": carried[n] for n in self.wrt})
 
-    def save(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
+    def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
 
     def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
         d = self.definition

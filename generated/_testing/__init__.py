@@ -6,10 +6,11 @@ from .derivatives import DerivativeChecks
 from .dispatch import DispatchChecks
 from .interface import InterfaceChecks
 from .layouts import LayoutChecks
+from .sharding import ShardingChecks
 from .values import ValueChecks
 
 __all__ = ["Case", "OperatorTests", "bools", "complexes", "floats", "ints"]
 
 
-class OperatorTests(ValueChecks, DerivativeChecks, LayoutChecks, DispatchChecks, InterfaceChecks):
+class OperatorTests(ValueChecks, DerivativeChecks, LayoutChecks, DispatchChecks, InterfaceChecks, ShardingChecks):
     """Inherit, and state `operator`, `cases` and what the operator is like."""

@@ -63,7 +63,7 @@ class Checks:
         if "case" in metafunc.fixturenames:
             exact = metafunc.function.__name__ in _EXACT
             cases = [c for c in metafunc.cls.cases if exact or not c.pinned]
-            if metafunc.function.__name__ in ("test_compile", "test_export"):
+            if metafunc.function.__name__ in ("test_compile", "test_export", "test_sharding"):
                 marks = [() if k == 0 else (pytest.mark.slow,) for k in range(len(cases))]
                 chosen = [pytest.param(c, marks=m) for c, m in zip(cases, marks, strict=True)]
                 metafunc.parametrize("case", chosen, ids=str)

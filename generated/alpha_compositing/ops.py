@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, compute_dtype, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, compute_dtype, rank_error, register, size_error
 from .._runtime.functions import upcast, upcast_all, window
 from . import function
 
@@ -280,6 +280,13 @@ OP = register(
         second_mask=("grad_output", "grad_weight", "alpha", "colour"),
         backward_tangent=alpha_compositing_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... T", "... T C", "... C", "... T", "... T"),
+                forward=("...", "C"),
+                backward=("...", "C: -> !grad_alpha"),
+            ),
+        ),
     )
 )
 
@@ -306,7 +313,7 @@ def alpha_compositing(alpha: Tensor, colour: Tensor) -> tuple[Tensor, ...]:
     given = (alpha, colour)
     if has_torch_function(given):
         return handle_torch_function(alpha_compositing, given, alpha, colour)
-    return OP(*operands("alpha_compositing", ("alpha", "colour"), "ff", given))[:2]
+    return OP(given)[:2]
 
 
 add_function("alpha_compositing", alpha_compositing)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, compute_dtype, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, compute_dtype, rank_error, register, size_error
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -313,6 +313,25 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                chosen=(("is_causal", True),),
+                layouts=("... L E", "... S E", "... S V", "... L V", "... L", "... L"),
+                forward=("...", "V"),
+                backward=("...", "V: -> grad_query grad_key"),
+            ),
+            Sharding(
+                chosen=(("is_causal", False),),
+                layouts=("... L E", "... S E", "... S V", "... L V", "... L", "... L"),
+                forward=("...", "L", "V"),
+                backward=(
+                    "...",
+                    "L: -> grad_key grad_value",
+                    "V: -> grad_query grad_key",
+                    "S: -> !grad_query !grad_key",
+                ),
+            ),
+        ),
     )
 )
 
@@ -345,7 +364,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False
     given = (query, key, value)
     if has_torch_function(given):
         return handle_torch_function(attention, given, query, key, value, is_causal=is_causal, scale=scale)
-    return OP(*operands("attention", ("query", "key", "value"), "fff", given), is_causal, scale)[0]
+    return OP(given, is_causal, scale)[0]
 
 
 add_function("attention", attention)

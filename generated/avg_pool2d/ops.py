@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
 from .._runtime.functions import columns, flat_index, upcast, window
 from . import function
 
@@ -153,27 +153,28 @@ def avg_pool2d_backward_tangent(
     h = torch.arange(H, device=tangent_grad_output.device)
     if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
-        floordiv_difference_2 = difference_2 // stride
+        floordiv_difference_2 = difference_2 // (stride if stride != 0 else 1)
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
         mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
         mask_2 = (difference % stride == 0) & mask_3
-        mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_5 = difference_2 % stride == 0
-        mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
-        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-        floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
+        mask_4 = mask_2.unsqueeze(-2) & (mod_difference_2[:, None, :, None] == 0)
+        mask_5 = floordiv_difference_2 >= 0
+        mask = mask_4 & (mask_5[:, None, :, None] & (floordiv_difference_2[:, None, :, None] < P))
+        chosen = torch.where(mask, difference.unsqueeze(-2) // (stride if stride != 0 else 1), 0)
+        safe_floordiv_difference_2 = torch.where(mask, floordiv_difference_2[:, None, :, None], 0)
+        position_5 = flat_index((P, Q), safe_floordiv_difference_2, chosen)
     else:
-        floordiv_value_2 = (padding + h) // kernel_size
+        floordiv_value_2 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position_5 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-2), position_5, fill=0)
+        chosen = torch.where(mask, (padding + w) // (kernel_size if kernel_size != 0 else 1), 0)
+        safe_floordiv_value_2 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
+        position_5 = flat_index((P, Q), safe_floordiv_value_2, chosen)
+    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-2), position_5)
     if stride is not None:
         ratio = tangent_grad_output_picked / kernel_size**2
         tangent_grad_input = torch.where(mask, ratio, 0).sum((-2, -1))
@@ -208,6 +209,13 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=avg_pool2d_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... H W", "... P Q"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -236,7 +244,7 @@ def avg_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(avg_pool2d, given, input, kernel_size=kernel_size, stride=stride, padding=padding)
-    return OP(*operands("avg_pool2d", ("input",), "f", given), kernel_size, stride, padding)
+    return OP(given, kernel_size, stride, padding)
 
 
 add_function("avg_pool2d", avg_pool2d)

@@ -10,19 +10,14 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from .._runtime.functions import upcast_all
 from . import function
 from .function import ELSEWHERE_J0, ELSEWHERE_J1
 
 
-def check(x: Tensor) -> None:
-    """Raise unless the arguments fit together."""
-
-
 def fake(x: Tensor) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(x)
     return x.new_empty(x.shape)
 
 
@@ -77,7 +72,6 @@ OP = register(
         differentiable=("x", "output"),
         forward=function.bessel_j0_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_output, Tensor x, bool[] needs_input_grad) -> Tensor",
         saved=("x",),
         backward=function.bessel_j0_backward,
@@ -88,6 +82,13 @@ OP = register(
         second_mask=("grad_output", "x"),
         backward_tangent=bessel_j0_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -110,7 +111,7 @@ def bessel_j0(x: Tensor) -> Tensor:
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(bessel_j0, given, x)
-    return OP(*operands("bessel_j0", ("x",), "f", given))
+    return OP(given)
 
 
 add_function("bessel_j0", bessel_j0)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -173,6 +173,18 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "weight", "bias"),
         backward_tangent=bilinear_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... I", "... J", "O I J", "O", "... O"),
+                forward=("...", "I: bias -> output", "J: bias -> output", "O"),
+                backward=(
+                    "...: -> grad_weight grad_bias",
+                    "O: -> grad_input1 grad_input2",
+                    "I: -> grad_input2",
+                    "J: -> grad_input1",
+                ),
+            ),
+        ),
     )
 )
 
@@ -198,7 +210,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     given = (input1, input2, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(bilinear, given, input1, input2, weight, bias)
-    return OP(*operands("bilinear", ("input1", "input2", "weight", "bias"), "ffff", given))
+    return OP(given)
 
 
 add_function("bilinear", bilinear)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -207,6 +207,13 @@ OP = register(
         backward_tangent=bilinear_sample_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        sharding=(
+            Sharding(
+                layouts=("H W", "N _", "N"),
+                forward=("N",),
+                backward=("N: -> grad_image",),
+            ),
+        ),
     )
 )
 
@@ -234,7 +241,7 @@ def bilinear_sample(image: Tensor, points: Tensor) -> Tensor:
     given = (image, points)
     if has_torch_function(given):
         return handle_torch_function(bilinear_sample, given, image, points)
-    return OP(*operands("bilinear_sample", ("image", "points"), "ff", given))
+    return OP(given)
 
 
 add_function("bilinear_sample", bilinear_sample)

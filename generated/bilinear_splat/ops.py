@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -220,6 +220,13 @@ OP = register(
         second_mask=("grad_grid", "values", "places"),
         backward_tangent=bilinear_splat_backward_tangent,
         unordered=("forward",),
+        sharding=(
+            Sharding(
+                layouts=("N", "N _", "H W"),
+                forward=("N: -> grid",),
+                backward=("N",),
+            ),
+        ),
     )
 )
 
@@ -250,7 +257,7 @@ def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int) -> T
     given = (values, places)
     if has_torch_function(given):
         return handle_torch_function(bilinear_splat, given, values, places, height=height, width=width)
-    return OP(*operands("bilinear_splat", ("values", "places"), "ff", given), height, width)
+    return OP(given, height, width)
 
 
 add_function("bilinear_splat", bilinear_splat)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -316,6 +316,20 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target", "weight", "pos_weight"),
         backward_tangent=binary_cross_entropy_with_logits_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", "...", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -355,10 +369,7 @@ def binary_cross_entropy_with_logits(
         return handle_torch_function(
             binary_cross_entropy_with_logits, given, input, target, weight, pos_weight, reduction=reduction
         )
-    return OP(
-        *operands("binary_cross_entropy_with_logits", ("input", "target", "weight", "pos_weight"), "ffff", given),
-        reduction,
-    )
+    return OP(given, reduction)
 
 
 add_function("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits)

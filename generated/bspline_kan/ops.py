@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -179,6 +179,13 @@ OP = register(
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=bspline_kan_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... I", "O I K", "... O"),
+                forward=("...", "I: -> output", "O"),
+                backward=("...: -> grad_weight", "O: -> grad_input", "I"),
+            ),
+        ),
     )
 )
 
@@ -206,7 +213,7 @@ def bspline_kan(input: Tensor, weight: Tensor) -> Tensor:
     given = (input, weight)
     if has_torch_function(given):
         return handle_torch_function(bspline_kan, given, input, weight)
-    return OP(*operands("bspline_kan", ("input", "weight"), "ff", given))
+    return OP(given)
 
 
 add_function("bspline_kan", bspline_kan)

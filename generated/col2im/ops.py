@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -163,6 +163,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
         unordered=("forward",),
+        sharding=(
+            Sharding(
+                layouts=("N D L", "N C H W"),
+                forward=("N",),
+                backward=("N",),
+            ),
+        ),
     )
 )
 
@@ -207,7 +214,7 @@ def col2im(
             padding=padding,
             stride=stride,
         )
-    return OP(*operands("col2im", ("input",), "f", given), height, width, kernel_size, dilation, padding, stride)
+    return OP(given, height, width, kernel_size, dilation, padding, stride)
 
 
 add_function("col2im", col2im)

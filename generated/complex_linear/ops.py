@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, joined, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error
 from .._runtime.functions import as_rows
 from . import function
 
@@ -276,6 +276,17 @@ OP = register(
             "bias_imag",
         ),
         backward_tangent=complex_linear_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... K", "... K", "N K", "N K", "N", "N", "... N", "... N"),
+                forward=("...", "K: bias_real bias_imag -> output_real output_imag", "N"),
+                backward=(
+                    "...: -> grad_weight_real grad_weight_imag grad_bias_real grad_bias_imag",
+                    "N: -> grad_input_real grad_input_imag",
+                    "K",
+                ),
+            ),
+        ),
     )
 )
 
@@ -300,7 +311,7 @@ def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) ->
     given = (input, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(complex_linear, given, input, weight, bias)
-    results = OP(*operands("complex_linear", ("input", "weight", "bias"), "ccc", given))
+    results = OP(given)
     return joined(results, "c")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
 from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
@@ -195,6 +195,25 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv1d_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                given=("bias",),
+                layouts=("N C L", "O Cg K", "O", "N O P"),
+                forward=("N",),
+                backward=(
+                    "N: -> grad_weight grad_bias",
+                    "O: -> !grad_input !grad_weight",
+                    "P: -> grad_bias !grad_input !grad_weight",
+                    "Cg: -> !grad_input !grad_weight",
+                ),
+            ),
+            Sharding(
+                absent=("bias",),
+                layouts=("N C L", "O Cg K", "O", "N O P"),
+                forward=("N",),
+                backward=("N: -> grad_weight",),
+            ),
+        ),
     )
 )
 
@@ -238,7 +257,7 @@ def conv1d(
         return handle_torch_function(
             conv1d, given, input, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups
         )
-    return OP(*operands("conv1d", ("input", "weight", "bias"), "fff", given), stride, padding, dilation, groups)
+    return OP(given, stride, padding, dilation, groups)
 
 
 add_function("conv1d", conv1d)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
 from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
@@ -161,6 +161,25 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv_transpose1d_backward_tangent,
+        sharding=(
+            Sharding(
+                given=("bias",),
+                layouts=("N C L", "C O K", "O", "N O P"),
+                forward=("N", "C: bias -> output", "O"),
+                backward=(
+                    "N: -> grad_weight grad_bias",
+                    "O: -> grad_input",
+                    "P: -> grad_bias !grad_input !grad_weight",
+                    "C",
+                ),
+            ),
+            Sharding(
+                absent=("bias",),
+                layouts=("N C L", "C O K", "O", "N O P"),
+                forward=("N", "C: -> output", "O"),
+                backward=("N: -> grad_weight", "O: -> grad_input", "C"),
+            ),
+        ),
     )
 )
 
@@ -193,7 +212,7 @@ def conv_transpose1d(
     given = (input, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(conv_transpose1d, given, input, weight, bias, stride=stride, padding=padding)
-    return OP(*operands("conv_transpose1d", ("input", "weight", "bias"), "fff", given), stride, padding)
+    return OP(given, stride, padding)
 
 
 add_function("conv_transpose1d", conv_transpose1d)

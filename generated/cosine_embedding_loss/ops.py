@@ -13,11 +13,11 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     choice_error,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -289,6 +289,25 @@ OP = register(
         second_returns=("grad_output", "input1", "input2"),
         second_mask=("grad_output", "input1", "input2", "target"),
         backward_tangent=cosine_embedding_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "mean"),),
+                layouts=("N D", "N D", "N", "", "N", "N", "N"),
+                backward=("D",),
+            ),
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("N D", "N D", "N", "", "N", "N", "N"),
+                forward=("N: -> output",),
+                backward=("N", "D"),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("N D", "N D", "N", "N", "N", "N", "N"),
+                forward=("N",),
+                backward=("N", "D"),
+            ),
+        ),
     )
 )
 
@@ -328,7 +347,7 @@ def cosine_embedding_loss(
         return handle_torch_function(
             cosine_embedding_loss, given, input1, input2, target, margin=margin, reduction=reduction
         )
-    return OP(*operands("cosine_embedding_loss", ("input1", "input2", "target"), "ffi", given), margin, reduction)[0]
+    return OP(given, margin, reduction)[0]
 
 
 add_function("cosine_embedding_loss", cosine_embedding_loss)

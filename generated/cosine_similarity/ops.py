@@ -12,11 +12,11 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -287,6 +287,13 @@ OP = register(
         second_returns=("grad_output", "x1", "x2"),
         second_mask=("grad_output", "x1", "x2"),
         backward_tangent=cosine_similarity_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... D", "... D", "...", "...", "...", "..."),
+                forward=("...",),
+                backward=("...", "D"),
+            ),
+        ),
     )
 )
 
@@ -311,7 +318,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8) -> Tensor:
     given = (x1, x2)
     if has_torch_function(given):
         return handle_torch_function(cosine_similarity, given, x1, x2, eps=eps)
-    return OP(*operands("cosine_similarity", ("x1", "x2"), "ff", given), eps)[0]
+    return OP(given, eps)[0]
 
 
 add_function("cosine_similarity", cosine_similarity)

@@ -12,12 +12,12 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     choice_error,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -492,6 +492,25 @@ OP = register(
         backward_tangent=cross_entropy_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "mean"),),
+                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "", ""),
+                backward=("N: -> grad_weight", "...: -> grad_weight"),
+            ),
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "", ""),
+                forward=("N: -> output", "...: -> output"),
+                backward=("N: -> grad_weight", "...: -> grad_weight"),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("N C ...", "N ...", "C", "N ...", "N ...", "N ...", "", ""),
+                forward=("N", "..."),
+                backward=("N: -> grad_weight", "...: -> grad_weight"),
+            ),
+        ),
     )
 )
 
@@ -548,13 +567,7 @@ def cross_entropy(
             reduction=reduction,
             label_smoothing=label_smoothing,
         )
-    results = OP(
-        *operands("cross_entropy", ("input", "target", "weight"), "fif", given),
-        ignore_index,
-        reduction,
-        label_smoothing,
-    )
-    return results[0]
+    return OP(given, ignore_index, reduction, label_smoothing)[0]
 
 
 add_function("cross_entropy", cross_entropy)

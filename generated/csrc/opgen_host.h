@@ -6,6 +6,7 @@
 // as a torch without CUDA cannot load the second.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "opgen_cuda_host.h"
 #endif
 #include "opgen_dispatch.h"
+#include "opgen_few.h"
 #include "opgen_step.h"
 
 namespace opgen {
@@ -42,7 +44,7 @@ inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
 class __attribute__((visibility("hidden"))) Call {
  public:
-  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims) {}
+  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims, nullptr) {}
 
   // An argument that must be there.
   void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
@@ -110,8 +112,7 @@ class __attribute__((visibility("hidden"))) Call {
   // Memory for the next buffer, contiguous; none where nobody wants it.
   void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true) {
     if (!wanted) return reserve(name);
-    const Sizes sizes = resolved(shape);
-    keep(name, torch::stable::empty({sizes.data(), sizes.size()}, type_of(element), std::nullopt, device()));
+    keep(name, empty(shape, type_of(element)));
   }
   // The place of a buffer that torch fills, or that nobody wants.
   void reserve(const char* name) {
@@ -197,7 +198,7 @@ class __attribute__((visibility("hidden"))) Call {
     const char* name;
     Optional tensor;
     Element element;
-    std::vector<Entry> shape;
+    Few<Entry, 4> shape;
     bool used = true;
   };
 
@@ -219,6 +220,18 @@ class __attribute__((visibility("hidden"))) Call {
     return tensor.scalar_type() == type ? tensor : torch::stable::to(tensor, type);
   }
   std::optional<torch::stable::Device> device() const { return first().device(); }
+  // Contiguous memory, without a way through the dispatcher: that costs as much as the rest of a small call.
+  Tensor empty(std::initializer_list<Entry> shape, ScalarType type) const {
+    const Few<int64_t, OPGEN_MAX_DIMS> sizes = resolved_few(shape);
+    Few<int64_t, OPGEN_MAX_DIMS> strides(sizes.size(), 1);
+    for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<int64_t>(sizes[k], 1);
+    const torch::stable::Device where = first().device();
+    AtenTensorHandle made = nullptr;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(),
+                                                    static_cast<int32_t>(type), static_cast<int32_t>(where.type()),
+                                                    where.index(), &made));
+    return Tensor(made);
+  }
   const Tensor& first() const {
     for (const Argument& a : arguments_) {
       if (a.tensor.has_value()) return *a.tensor;
@@ -229,7 +242,7 @@ class __attribute__((visibility("hidden"))) Call {
     const Argument* owner = nullptr;
     for (const Argument& a : arguments_) {
       if (!a.tensor.has_value()) continue;
-      if (a.tensor->device() != first().device()) {
+      if (&a != &arguments_[0] && a.tensor->device() != first().device()) {
         fail(op_, ": ", a.name, " is on another device than ", arguments_[0].name);
       }
       const ScalarType type = a.tensor->scalar_type();
@@ -279,7 +292,10 @@ class __attribute__((visibility("hidden"))) Call {
     }
   }
   void broadcast(const Argument& a, int64_t batch_at, int64_t own) {
-    if (own > static_cast<int64_t>(batch_.size())) batch_.insert(batch_.begin(), own - batch_.size(), 1);
+    while (own > static_cast<int64_t>(batch_.size())) {
+      batch_.push_back(1);
+      std::rotate(batch_.begin(), batch_.end() - 1, batch_.end());
+    }
     for (int64_t d = 0; d < own; ++d) {
       const int64_t size = a.tensor->size(batch_at + d);
       int64_t& known = batch_[batch_.size() - own + d];
@@ -313,10 +329,15 @@ class __attribute__((visibility("hidden"))) Call {
   }
   template <typename Shape>
   Sizes resolved(const Shape& shape) const {
-    Sizes sizes;
+    const auto sizes = resolved_few(shape);
+    return Sizes(sizes.begin(), sizes.end());
+  }
+  template <typename Shape>
+  Few<int64_t, OPGEN_MAX_DIMS> resolved_few(const Shape& shape) const {
+    Few<int64_t, OPGEN_MAX_DIMS> sizes;
     for (const Entry& entry : shape) {
       if (entry.kind == Entry::the_batch) {
-        sizes.insert(sizes.end(), batch_.begin(), batch_.end());
+        for (int64_t size : batch_) sizes.push_back(size);
       } else {
         sizes.push_back(entry.kind == Entry::a_dim ? size(entry.dim) : entry.size);
       }
@@ -329,10 +350,8 @@ class __attribute__((visibility("hidden"))) Call {
     d.data = tensor.data_ptr();
     d.dtype = dtype_of(tensor.scalar_type());
     d.ndim = tensor.dim();
-    for (int64_t k = 0; k < d.ndim; ++k) {
-      d.sizes[k] = tensor.size(k);
-      d.strides[k] = tensor.stride(k);
-    }
+    std::copy_n(tensor.sizes().data(), d.ndim, d.sizes);
+    std::copy_n(tensor.strides().data(), d.ndim, d.strides);
     return d;
   }
   // An operand of a product, with the whole batch where neither side has it.
@@ -340,7 +359,7 @@ class __attribute__((visibility("hidden"))) Call {
     const Tensor tensor = converted(tensors_[number], type_of(element));
     const bool is_argument = number < static_cast<int>(arguments_.size());
     if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
-    const std::vector<Entry>& shape = arguments_[number].shape;
+    const auto& shape = arguments_[number].shape;
     for (size_t k = 0; k < shape.size(); ++k) {
       if (shape[k].kind == Entry::the_batch) return expand(tensor, resolved(shape));
     }
@@ -353,15 +372,15 @@ class __attribute__((visibility("hidden"))) Call {
 
   const char* op_;
   const Step* steps_;
-  Sizes dims_;
-  std::vector<const char*> owners_;
-  Sizes batch_;
-  std::vector<double> reals_;
-  std::vector<int64_t> ints_;
-  std::vector<Argument> arguments_;
-  std::vector<const char*> names_;
-  std::vector<Tensor> tensors_;
-  std::vector<OpgenTensor> described_;
+  Few<int64_t, 8> dims_;
+  Few<const char*, 8> owners_;
+  Few<int64_t, 8> batch_;
+  Few<double, 4> reals_;
+  Few<int64_t, 4> ints_;
+  Few<Argument, 4> arguments_;
+  Few<const char*, 8> names_;
+  Few<Tensor, 8> tensors_;
+  Few<OpgenTensor, 8> described_;
   ScalarType scalar_ = ScalarType::Float;
 };
 

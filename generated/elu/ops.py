@@ -10,18 +10,13 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from .._runtime.functions import upcast_all
 from . import function
 
 
-def check(input: Tensor, alpha: float) -> None:
-    """Raise unless the arguments fit together."""
-
-
 def fake(input: Tensor, alpha: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(input, alpha)
     return input.new_empty(input.shape)
 
 
@@ -77,7 +72,6 @@ OP = register(
         differentiable=("input", "output"),
         forward=function.elu_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_output, Tensor input, float alpha, bool[] needs_input_grad) -> Tensor",
         saved=("input",),
         backward=function.elu_backward,
@@ -88,6 +82,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=elu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -115,7 +116,7 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(elu, given, input, alpha=alpha)
-    return OP(*operands("elu", ("input",), "f", given), alpha)
+    return OP(given, alpha)
 
 
 add_function("elu", elu)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, range_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register
 from .._runtime.functions import add_at, take, upcast
 from . import function
 
@@ -86,6 +86,13 @@ OP = register(
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=embedding_backward_tangent,
         unordered=("backward",),
+        sharding=(
+            Sharding(
+                layouts=("...", "V D", "... D"),
+                forward=("...", "D"),
+                backward=("...: -> grad_weight", "D"),
+            ),
+        ),
     )
 )
 
@@ -109,7 +116,7 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
     given = (input, weight)
     if has_torch_function(given):
         return handle_torch_function(embedding, given, input, weight)
-    return OP(*operands("embedding", ("input", "weight"), "if", given))
+    return OP(given)
 
 
 add_function("embedding", embedding)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -165,6 +165,13 @@ OP = register(
         backward_tangent=embedding_bag_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        sharding=(
+            Sharding(
+                layouts=("N L", "V D", "N L", "N D"),
+                forward=("N", "L: -> output", "D"),
+                backward=("N: -> grad_weight", "D: -> grad_per_sample_weights", "L: -> grad_weight"),
+            ),
+        ),
     )
 )
 
@@ -190,7 +197,7 @@ def embedding_bag(input: Tensor, weight: Tensor, per_sample_weights: Tensor | No
     given = (input, weight, per_sample_weights)
     if has_torch_function(given):
         return handle_torch_function(embedding_bag, given, input, weight, per_sample_weights)
-    return OP(*operands("embedding_bag", ("input", "weight", "per_sample_weights"), "iff", given))
+    return OP(given)
 
 
 add_function("embedding_bag", embedding_bag)

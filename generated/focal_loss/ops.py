@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, domain_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -269,6 +269,20 @@ OP = register(
         second_returns=("grad_output", "logits"),
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -303,7 +317,7 @@ def focal_loss(
     given = (logits, target)
     if has_torch_function(given):
         return handle_torch_function(focal_loss, given, logits, target, alpha=alpha, gamma=gamma, reduction=reduction)
-    return OP(*operands("focal_loss", ("logits", "target"), "ff", given), alpha, gamma, reduction)
+    return OP(given, alpha, gamma, reduction)
 
 
 add_function("focal_loss", focal_loss)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import columns, upcast_all, window
 from . import function
 
@@ -431,6 +431,13 @@ OP = register(
         second_returns=("grad_state", "gate", "input", "initial"),
         second_mask=("grad_state", "gate", "input", "initial"),
         backward_tangent=gated_recurrence_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... T D", "... T D", "... D", "... T D"),
+                forward=("...", "D"),
+                backward=("...", "D"),
+            ),
+        ),
     )
 )
 
@@ -457,7 +464,7 @@ def gated_recurrence(gate: Tensor, input: Tensor, initial: Tensor | None = None)
     given = (gate, input, initial)
     if has_torch_function(given):
         return handle_torch_function(gated_recurrence, given, gate, input, initial)
-    return OP(*operands("gated_recurrence", ("gate", "input", "initial"), "fff", given))
+    return OP(given)
 
 
 add_function("gated_recurrence", gated_recurrence)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, domain_error, rank_error, register, size_error
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -192,6 +192,13 @@ OP = register(
         second_mask=("grad_output", "x", "y", "b"),
         backward_tangent=gaussian_kernel_sum_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... M D", "... N D", "... N E", "... M E"),
+                forward=("...", "M", "N: -> output", "E"),
+                backward=("...", "M: -> grad_y grad_b", "E: -> grad_x grad_y", "N: -> grad_x"),
+            ),
+        ),
     )
 )
 
@@ -219,7 +226,7 @@ def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0) -> 
     given = (x, y, b)
     if has_torch_function(given):
         return handle_torch_function(gaussian_kernel_sum, given, x, y, b, width=width)
-    return OP(*operands("gaussian_kernel_sum", ("x", "y", "b"), "fff", given), width)
+    return OP(given, width)
 
 
 add_function("gaussian_kernel_sum", gaussian_kernel_sum)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -210,6 +210,13 @@ OP = register(
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=geglu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -237,7 +244,7 @@ def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
     given = (gate, up)
     if has_torch_function(given):
         return handle_torch_function(geglu, given, gate, up, approximate=approximate)
-    return OP(*operands("geglu", ("gate", "up"), "ff", given), approximate)
+    return OP(given, approximate)
 
 
 add_function("geglu", geglu)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, choice_error, operands, register
+from .._runtime import Definition, Sharding, add_function, choice_error, register
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -137,6 +137,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=gelu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -164,7 +171,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(gelu, given, input, approximate=approximate)
-    return OP(*operands("gelu", ("input",), "f", given), approximate)
+    return OP(given, approximate)
 
 
 add_function("gelu", gelu)

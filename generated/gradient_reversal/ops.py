@@ -10,17 +10,12 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from . import function
-
-
-def check(x: Tensor, scale: float) -> None:
-    """Raise unless the arguments fit together."""
 
 
 def fake(x: Tensor, scale: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(x, scale)
     return x.new_empty(x.shape)
 
 
@@ -60,7 +55,6 @@ OP = register(
         differentiable=("x", "y"),
         forward=function.gradient_reversal_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_y, Tensor x, float scale, bool[] needs_input_grad) -> Tensor",
         saved=("x",),
         backward=function.gradient_reversal_backward,
@@ -72,6 +66,13 @@ OP = register(
         backward_tangent=gradient_reversal_backward_tangent,
         views=("y",),
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -93,7 +94,7 @@ def gradient_reversal(x: Tensor, scale: float = 1.0) -> Tensor:
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(gradient_reversal, given, x, scale=scale)
-    return OP(*operands("gradient_reversal", ("x",), "f", given), scale)
+    return OP(given, scale)
 
 
 add_function("gradient_reversal", gradient_reversal)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -182,6 +182,20 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=hinge_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -216,7 +230,7 @@ def hinge_loss(
         return handle_torch_function(
             hinge_loss, given, input, target, margin=margin, squared=squared, reduction=reduction
         )
-    return OP(*operands("hinge_loss", ("input", "target"), "ff", given), margin, squared, reduction)
+    return OP(given, margin, squared, reduction)
 
 
 add_function("hinge_loss", hinge_loss)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
 from .._runtime.functions import add_at, take, upcast_all
 from . import function
 
@@ -92,6 +92,19 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=histogram_backward_tangent,
         unordered=("forward",),
+        sharding=(
+            Sharding(
+                given=("weight",),
+                layouts=("N", "N", "B"),
+                forward=("N: -> output",),
+                backward=("N",),
+            ),
+            Sharding(
+                absent=("weight",),
+                layouts=("N", "N", "B"),
+                forward=("N: -> output",),
+            ),
+        ),
     )
 )
 
@@ -121,7 +134,7 @@ def histogram(
     given = (input, weight)
     if has_torch_function(given):
         return handle_torch_function(histogram, given, input, weight, bins=bins, low=low, high=high)
-    return OP(*operands("histogram", ("input", "weight"), "ff", given), bins, low, high)
+    return OP(given, bins, low, high)
 
 
 add_function("histogram", histogram)

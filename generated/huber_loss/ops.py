@@ -13,12 +13,12 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     choice_error,
     compute_dtype,
     domain_error,
-    operands,
     register,
 )
 from .._runtime.functions import upcast, upcast_all
@@ -172,6 +172,20 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=huber_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", "", "..."),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -202,7 +216,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     given = (input, target)
     if has_torch_function(given):
         return handle_torch_function(huber_loss, given, input, target, reduction=reduction, delta=delta)
-    return OP(*operands("huber_loss", ("input", "target"), "ff", given), reduction, delta)[0]
+    return OP(given, reduction, delta)[0]
 
 
 add_function("huber_loss", huber_loss)

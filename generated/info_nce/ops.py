@@ -17,7 +17,6 @@ from .._runtime import (
     choice_error,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -320,7 +319,7 @@ def info_nce(query: Tensor, key: Tensor, temperature: float = 0.1, reduction: st
     given = (query, key)
     if has_torch_function(given):
         return handle_torch_function(info_nce, given, query, key, temperature=temperature, reduction=reduction)
-    return OP(*operands("info_nce", ("query", "key"), "ff", given), temperature, reduction)[0]
+    return OP(given, temperature, reduction)[0]
 
 
 add_function("info_nce", info_nce)

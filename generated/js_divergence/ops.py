@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, rank_error, register, size_error
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -321,6 +321,26 @@ OP = register(
         second_returns=("grad_output", "log_p", "log_q"),
         second_mask=("grad_output", "log_p", "log_q"),
         backward_tangent=js_divergence_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "mean"),),
+                layouts=("... K", "... K", ""),
+                forward=("K: -> output",),
+                backward=("K",),
+            ),
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("... K", "... K", ""),
+                forward=("...: -> output", "K: -> output"),
+                backward=("...", "K"),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("... K", "... K", "..."),
+                forward=("...", "K: -> output"),
+                backward=("...", "K"),
+            ),
+        ),
     )
 )
 
@@ -351,7 +371,7 @@ def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean") -> Tens
     given = (log_p, log_q)
     if has_torch_function(given):
         return handle_torch_function(js_divergence, given, log_p, log_q, reduction=reduction)
-    return OP(*operands("js_divergence", ("log_p", "log_q"), "ff", given), reduction)
+    return OP(given, reduction)
 
 
 add_function("js_divergence", js_divergence)

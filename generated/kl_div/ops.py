@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, rank_error, register, size_error
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -321,6 +321,26 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=kl_div_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "batchmean"),),
+                layouts=("N ...", "N ...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("N ...", "N ...", ""),
+                forward=("N: -> output", "...: -> output"),
+                backward=("N", "..."),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("N ...", "N ...", "N ..."),
+                forward=("N", "..."),
+                backward=("N", "..."),
+            ),
+        ),
     )
 )
 
@@ -356,7 +376,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
     given = (input, target)
     if has_torch_function(given):
         return handle_torch_function(kl_div, given, input, target, reduction=reduction, log_target=log_target)
-    return OP(*operands("kl_div", ("input", "target"), "ff", given), reduction, log_target)
+    return OP(given, reduction, log_target)
 
 
 add_function("kl_div", kl_div)

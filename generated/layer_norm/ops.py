@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, compute_dtype, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all, variance
 from . import function
 
@@ -261,6 +261,34 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=layer_norm_backward_tangent,
+        sharding=(
+            Sharding(
+                given=("weight", "bias"),
+                layouts=("... D", "D", "D", "... D", "...", "..."),
+                forward=("...",),
+                backward=("...: -> grad_weight grad_bias", "D: -> !grad_input"),
+            ),
+            Sharding(
+                given=("weight",),
+                absent=("bias",),
+                layouts=("... D", "D", "D", "... D", "...", "..."),
+                forward=("...",),
+                backward=("...: -> grad_weight", "D: -> !grad_input"),
+            ),
+            Sharding(
+                given=("bias",),
+                absent=("weight",),
+                layouts=("... D", "D", "D", "... D", "...", "..."),
+                forward=("...",),
+                backward=("...: -> grad_bias", "D: -> !grad_input"),
+            ),
+            Sharding(
+                absent=("weight", "bias"),
+                layouts=("... D", "D", "D", "... D", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -289,7 +317,7 @@ def layer_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None 
     given = (input, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(layer_norm, given, input, weight, bias, eps=eps)
-    return OP(*operands("layer_norm", ("input", "weight", "bias"), "fff", given), eps)[0]
+    return OP(given, eps)[0]
 
 
 add_function("layer_norm", layer_norm)

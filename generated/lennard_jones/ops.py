@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -217,6 +217,13 @@ OP = register(
         second_returns=("grad_energy", "position", "box"),
         second_mask=("grad_energy", "position", "box"),
         backward_tangent=lennard_jones_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... N _", "_", "..."),
+                forward=("...",),
+                backward=("...: -> grad_box",),
+            ),
+        ),
     )
 )
 
@@ -249,7 +256,7 @@ def lennard_jones(position: Tensor, box: Tensor | None = None, *, sigma: float =
     given = (position, box)
     if has_torch_function(given):
         return handle_torch_function(lennard_jones, given, position, box, sigma=sigma, epsilon=epsilon)
-    return OP(*operands("lennard_jones", ("position", "box"), "ff", given), sigma, epsilon)
+    return OP(given, sigma, epsilon)
 
 
 add_function("lennard_jones", lennard_jones)

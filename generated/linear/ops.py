@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -135,6 +135,13 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=linear_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... K", "N K", "N", "... N"),
+                forward=("...", "K: bias -> output", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+        ),
     )
 )
 
@@ -159,7 +166,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     given = (input, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(linear, given, input, weight, bias)
-    return OP(*operands("linear", ("input", "weight", "bias"), "fff", given))
+    return OP(given)
 
 
 add_function("linear", linear)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, choice_error, compute_dtype, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, choice_error, compute_dtype, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -326,6 +326,38 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=linear_activation_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                chosen=(("activation", "relu"),),
+                layouts=("... K", "N K", "N", "... N", "... N"),
+                forward=("...", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+            Sharding(
+                chosen=(("activation", "gelu"),),
+                layouts=("... K", "N K", "N", "... N", "... N"),
+                forward=("...", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+            Sharding(
+                chosen=(("activation", "silu"),),
+                layouts=("... K", "N K", "N", "... N", "... N"),
+                forward=("...", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+            Sharding(
+                chosen=(("activation", "tanh"),),
+                layouts=("... K", "N K", "N", "... N", ""),
+                forward=("...", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+            Sharding(
+                chosen=(("activation", "none"),),
+                layouts=("... K", "N K", "N", "... N", ""),
+                forward=("...", "K: bias -> output", "N"),
+                backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
+            ),
+        ),
     )
 )
 
@@ -356,7 +388,7 @@ def linear_activation(input: Tensor, weight: Tensor, bias: Tensor | None = None,
     given = (input, weight, bias)
     if has_torch_function(given):
         return handle_torch_function(linear_activation, given, input, weight, bias, activation=activation)
-    return OP(*operands("linear_activation", ("input", "weight", "bias"), "fff", given), activation)[0]
+    return OP(given, activation)[0]
 
 
 add_function("linear_activation", linear_activation)

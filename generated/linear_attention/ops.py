@@ -12,11 +12,11 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -310,6 +310,13 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=linear_attention_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... L E", "... S E", "... S V", "... L V", "... V E", "... L V", "... E", "... L"),
+                forward=("...", "L", "V"),
+                backward=("...", "L: -> grad_key grad_value", "V: -> grad_query grad_key", "E: -> grad_value", "S"),
+            ),
+        ),
     )
 )
 
@@ -340,7 +347,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-
     given = (query, key, value)
     if has_torch_function(given):
         return handle_torch_function(linear_attention, given, query, key, value, eps=eps)
-    return OP(*operands("linear_attention", ("query", "key", "value"), "fff", given), eps)[0]
+    return OP(given, eps)[0]
 
 
 add_function("linear_attention", linear_attention)

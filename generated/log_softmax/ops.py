@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -96,6 +96,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=log_softmax_backward_tangent,
         views=("output",),
+        sharding=(
+            Sharding(
+                layouts=("... N", "... N"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -118,7 +125,7 @@ def log_softmax(input: Tensor) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(log_softmax, given, input)
-    return OP(*operands("log_softmax", ("input",), "f", given))
+    return OP(given)
 
 
 add_function("log_softmax", log_softmax)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register
 from .._runtime.functions import logsumexp as logsumexp_helper
 from .._runtime.functions import upcast_all
 from . import function
@@ -104,6 +104,13 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=logsumexp_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... N", "..."),
+                forward=("...",),
+                backward=("...", "N"),
+            ),
+        ),
     )
 )
 
@@ -126,7 +133,7 @@ def _logsumexp_operator(input: Tensor) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(_logsumexp_operator, given, input)
-    return OP(*operands("logsumexp", ("input",), "f", given))
+    return OP(given)
 
 
 add_function("logsumexp", _logsumexp_operator)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, compute_dtype, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -229,6 +229,18 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "lora_a", "lora_b", "bias"),
         backward_tangent=lora_linear_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... K", "N K", "R K", "N R", "N", "... N", "... R"),
+                forward=("...", "K: bias -> output adaptation_part", "N"),
+                backward=(
+                    "...: -> grad_weight grad_lora_a grad_lora_b grad_bias",
+                    "N: -> grad_input grad_lora_a",
+                    "K",
+                    "R: -> !grad_input",
+                ),
+            ),
+        ),
     )
 )
 
@@ -261,7 +273,7 @@ def lora_linear(
     given = (input, weight, lora_a, lora_b, bias)
     if has_torch_function(given):
         return handle_torch_function(lora_linear, given, input, weight, lora_a, lora_b, bias, scale=scale)
-    return OP(*operands("lora_linear", ("input", "weight", "lora_a", "lora_b", "bias"), "fffff", given), scale)[0]
+    return OP(given, scale)[0]
 
 
 add_function("lora_linear", lora_linear)

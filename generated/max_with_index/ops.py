@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register
 from .._runtime.functions import amax
 from . import function
 
@@ -90,6 +90,13 @@ OP = register(
         second_returns=("grad_value", "input"),
         second_mask=("grad_value", "input"),
         backward_tangent=max_with_index_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... N", "...", "...", "..."),
+                forward=("...",),
+                backward=("...", "N"),
+            ),
+        ),
     )
 )
 
@@ -111,7 +118,7 @@ def max_with_index(input: Tensor) -> tuple[Tensor, ...]:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(max_with_index, given, input)
-    return OP(*operands("max_with_index", ("input",), "f", given))[:2]
+    return OP(given)[:2]
 
 
 add_function("max_with_index", max_with_index)

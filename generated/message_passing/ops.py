@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -170,6 +170,13 @@ OP = register(
         second_mask=("grad_output", "input", "source", "target", "edge_weight"),
         backward_tangent=message_passing_backward_tangent,
         unordered=("forward", "backward"),
+        sharding=(
+            Sharding(
+                layouts=("V D", "E", "E", "E", "V D"),
+                forward=("D", "E: -> output"),
+                backward=("D: -> grad_edge_weight", "E: -> grad_input"),
+            ),
+        ),
     )
 )
 
@@ -196,7 +203,7 @@ def message_passing(input: Tensor, source: Tensor, target: Tensor, edge_weight: 
     given = (input, source, target, edge_weight)
     if has_torch_function(given):
         return handle_torch_function(message_passing, given, input, source, target, edge_weight)
-    return OP(*operands("message_passing", ("input", "source", "target", "edge_weight"), "fiif", given))
+    return OP(given)
 
 
 add_function("message_passing", message_passing)

@@ -10,18 +10,13 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from .._runtime.functions import upcast_all
 from . import function
 
 
-def check(input: Tensor) -> None:
-    """Raise unless the arguments fit together."""
-
-
 def fake(input: Tensor) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(input)
     return input.new_empty(input.shape)
 
 
@@ -83,7 +78,6 @@ OP = register(
         differentiable=("input", "output"),
         forward=function.mish_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_output, Tensor input, bool[] needs_input_grad) -> Tensor",
         saved=("input",),
         backward=function.mish_backward,
@@ -94,6 +88,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=mish_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -116,7 +117,7 @@ def mish(input: Tensor) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(mish, given, input)
-    return OP(*operands("mish", ("input",), "f", given))
+    return OP(given)
 
 
 add_function("mish", mish)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, joined, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error
 from .._runtime.functions import as_rows
 from . import function
 
@@ -338,6 +338,13 @@ OP = register(
         second_returns=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),
         second_mask=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),
         backward_tangent=modrelu_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... C", "... C", "C", "... C", "... C"),
+                forward=("...", "C"),
+                backward=("...: -> grad_bias", "C"),
+            ),
+        ),
     )
 )
 
@@ -359,7 +366,7 @@ def modrelu(input: Tensor, bias: Tensor) -> Tensor:
     given = (input, bias)
     if has_torch_function(given):
         return handle_torch_function(modrelu, given, input, bias)
-    results = OP(*operands("modrelu", ("input", "bias"), "cf", given))
+    results = OP(given)
     return joined(results, "c")
 
 

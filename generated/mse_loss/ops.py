@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -163,6 +163,20 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=mse_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -187,7 +201,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     given = (input, target)
     if has_torch_function(given):
         return handle_torch_function(mse_loss, given, input, target, reduction=reduction)
-    return OP(*operands("mse_loss", ("input", "target"), "ff", given), reduction)
+    return OP(given, reduction)
 
 
 add_function("mse_loss", mse_loss)

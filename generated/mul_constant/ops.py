@@ -10,17 +10,12 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from . import function
-
-
-def check(tensor: Tensor, constant: float) -> None:
-    """Raise unless the arguments fit together."""
 
 
 def fake(tensor: Tensor, constant: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(tensor, constant)
     return tensor.new_empty(tensor.shape)
 
 
@@ -59,7 +54,6 @@ OP = register(
         differentiable=("tensor", "output"),
         forward=function.mul_constant_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_output, Tensor tensor, float constant, bool[] needs_input_grad) -> Tensor",
         saved=("tensor",),
         backward=function.mul_constant_backward,
@@ -70,6 +64,13 @@ OP = register(
         second_mask=("grad_output", "tensor"),
         backward_tangent=mul_constant_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -91,7 +92,7 @@ def mul_constant(tensor: Tensor, constant: float) -> Tensor:
     given = (tensor,)
     if has_torch_function(given):
         return handle_torch_function(mul_constant, given, tensor, constant=constant)
-    return OP(*operands("mul_constant", ("tensor",), "f", given), constant)
+    return OP(given, constant)
 
 
 add_function("mul_constant", mul_constant)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, joined, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, joined, rank_error, register
 from . import function
 
 
@@ -137,6 +137,13 @@ OP = register(
         second_returns=("grad_output_real", "grad_output_imag", "input_real", "input_imag"),
         second_mask=("grad_output_real", "grad_output_imag", "input_real", "input_imag"),
         backward_tangent=phase_rotation_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... T D", "... T D", "... T D", "... T D"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -158,7 +165,7 @@ def phase_rotation(input: Tensor, base: float = 10000.0) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(phase_rotation, given, input, base=base)
-    results = OP(*operands("phase_rotation", ("input",), "c", given), base)
+    results = OP(given, base)
     return joined(results, "c")
 
 

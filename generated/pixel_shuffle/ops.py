@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register
 from .._runtime.functions import columns, flat_index
 from . import function
 
@@ -45,31 +45,28 @@ def pixel_shuffle_second(
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
     grad_grad_output = grad_input = None
-    W = grad_grad_input.shape[-1]
-    Q = W * upscale_factor
-    q = torch.arange(Q, device=grad_grad_input.device)
     H = grad_grad_input.shape[-2]
     P = H * upscale_factor
     p = torch.arange(P, device=grad_grad_input.device)
     C = grad_grad_input.shape[-3]
     size_o = C // upscale_factor**2
     o = torch.arange(size_o, device=grad_grad_input.device)
+    W = grad_grad_input.shape[-1]
+    Q = W * upscale_factor
+    q = torch.arange(Q, device=grad_grad_input.device)
     batch = grad_output.shape[:-3]
     if needs_input_grad[0]:
-        product = p % upscale_factor * upscale_factor
-        product_2 = o * upscale_factor * upscale_factor
-        total = product.unsqueeze(-1) + product_2[:, None, None] + q % upscale_factor
-        mask = (q // upscale_factor < W) & (p.unsqueeze(-1) // upscale_factor < H) & (total < C)
-        product_3 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
+        product = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
         mod_value = q % (upscale_factor if upscale_factor != 0 else 1)
-        product_4 = o * upscale_factor * upscale_factor
-        total_2 = product_3.unsqueeze(-1) + product_4[:, None, None] + mod_value
-        position = torch.where(mask, total_2, 0)
+        product_2 = o * upscale_factor * upscale_factor
+        total = product.unsqueeze(-1) + product_2[:, None, None] + mod_value
+        mask_2 = p // (upscale_factor if upscale_factor != 0 else 1) < H
+        mask = (q // upscale_factor < W) & mask_2.unsqueeze(-1) & (total < C)
         floordiv_value = p // (upscale_factor if upscale_factor != 0 else 1)
-        position_2 = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
-        position_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
-        position_4 = flat_index((C, H, W), position, position_2, position_3)
-        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_4), 0)
+        position = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
+        position_3 = flat_index((C, H, W), torch.where(mask, total, 0), position, position_2)
+        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_3), 0)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, C, H, W)
     return grad_grad_output, grad_input
@@ -124,6 +121,13 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=pixel_shuffle_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... C H W", "... O P Q"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -151,7 +155,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(pixel_shuffle, given, input, upscale_factor=upscale_factor)
-    return OP(*operands("pixel_shuffle", ("input",), "f", given), upscale_factor)
+    return OP(given, upscale_factor)
 
 
 add_function("pixel_shuffle", pixel_shuffle)

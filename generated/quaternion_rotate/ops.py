@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -518,6 +518,13 @@ OP = register(
         second_returns=("grad_output", "quaternion", "vector"),
         second_mask=("grad_output", "quaternion", "vector"),
         backward_tangent=quaternion_rotate_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... _", "... _", "... _"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -551,7 +558,7 @@ def quaternion_rotate(quaternion: Tensor, vector: Tensor) -> Tensor:
     given = (quaternion, vector)
     if has_torch_function(given):
         return handle_torch_function(quaternion_rotate, given, quaternion, vector)
-    return OP(*operands("quaternion_rotate", ("quaternion", "vector"), "ff", given))
+    return OP(given)
 
 
 add_function("quaternion_rotate", quaternion_rotate)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -213,6 +213,13 @@ OP = register(
         second_returns=("grad_distance", "origin", "direction", "radius"),
         second_mask=("grad_distance", "origin", "direction", "radius"),
         backward_tangent=ray_sphere_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... _", "... _", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -242,7 +249,7 @@ def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor) -> Tensor:
     given = (origin, direction, radius)
     if has_torch_function(given):
         return handle_torch_function(ray_sphere, given, origin, direction, radius)
-    return OP(*operands("ray_sphere", ("origin", "direction", "radius"), "fff", given))
+    return OP(given)
 
 
 add_function("ray_sphere", ray_sphere)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, compute_dtype, domain_error, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -197,6 +197,20 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=rms_norm_backward_tangent,
+        sharding=(
+            Sharding(
+                given=("weight",),
+                layouts=("... D", "D", "... D", "..."),
+                forward=("...",),
+                backward=("...: -> grad_weight", "D: -> !grad_input"),
+            ),
+            Sharding(
+                absent=("weight",),
+                layouts=("... D", "D", "... D", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -223,7 +237,7 @@ def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6) 
     given = (input, weight)
     if has_torch_function(given):
         return handle_torch_function(rms_norm, given, input, weight, eps=eps)
-    return OP(*operands("rms_norm", ("input", "weight"), "ff", given), eps)[0]
+    return OP(given, eps)[0]
 
 
 add_function("rms_norm", rms_norm)

@@ -12,11 +12,11 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -245,6 +245,20 @@ OP = register(
         second_mask=("grad_output", "grad_hidden", "input", "residual", "weight"),
         backward_tangent=rms_norm_residual_backward_tangent,
         views=("grad_residual", "tangent_grad_residual"),
+        sharding=(
+            Sharding(
+                given=("weight",),
+                layouts=("... D", "... D", "D", "... D", "... D", "..."),
+                forward=("...",),
+                backward=("...: -> grad_weight", "D: -> !grad_input !grad_residual"),
+            ),
+            Sharding(
+                absent=("weight",),
+                layouts=("... D", "... D", "D", "... D", "... D", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -275,7 +289,7 @@ def rms_norm_residual(
     given = (input, residual, weight)
     if has_torch_function(given):
         return handle_torch_function(rms_norm_residual, given, input, residual, weight, eps=eps)
-    return OP(*operands("rms_norm_residual", ("input", "residual", "weight"), "fff", given), eps)[:2]
+    return OP(given, eps)[:2]
 
 
 add_function("rms_norm_residual", rms_norm_residual)

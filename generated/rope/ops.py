@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
 from .._runtime.functions import as_rows, columns, upcast_all, window
 from . import function
 
@@ -244,6 +244,13 @@ OP = register(
         second_returns=("grad_output", "input", "cos", "sin"),
         second_mask=("grad_output", "input", "cos", "sin"),
         backward_tangent=rope_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... T D", "T H", "T H", "... T _"),
+                forward=("...", "T"),
+                backward=("...: -> grad_cos grad_sin", "T"),
+            ),
+        ),
     )
 )
 
@@ -275,7 +282,7 @@ def rope(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     given = (input, cos, sin)
     if has_torch_function(given):
         return handle_torch_function(rope, given, input, cos, sin)
-    return OP(*operands("rope", ("input", "cos", "sin"), "fff", given))
+    return OP(given)
 
 
 add_function("rope", rope)

@@ -10,18 +10,13 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from .._runtime.functions import upcast_all
 from . import function
 
 
-def check(x: Tensor, scale: float, low: float, high: float) -> None:
-    """Raise unless the arguments fit together."""
-
-
 def fake(x: Tensor, scale: float, low: float, high: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(x, scale, low, high)
     return x.new_empty(x.shape)
 
 
@@ -75,7 +70,6 @@ OP = register(
         differentiable=("x", "y"),
         forward=function.scaled_clamp_forward,
         fake=fake,
-        check=check,
         backward_schema=(
             "(Tensor grad_y, Tensor x, float scale, float low, float high, bool[] needs_input_grad) -> Tensor"
         ),
@@ -88,6 +82,13 @@ OP = register(
         second_mask=("grad_y", "x"),
         backward_tangent=scaled_clamp_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -111,7 +112,7 @@ def scaled_clamp(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float =
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp, given, x, scale=scale, low=low, high=high)
-    return OP(*operands("scaled_clamp", ("x",), "f", given), scale, low, high)
+    return OP(given, scale, low, high)
 
 
 add_function("scaled_clamp", scaled_clamp)

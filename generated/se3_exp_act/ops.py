@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import columns, upcast, upcast_all, window
 from . import function
 
@@ -856,6 +856,13 @@ OP = register(
         second_returns=("grad_output", "twist", "point"),
         second_mask=("grad_output", "twist", "point"),
         backward_tangent=se3_exp_act_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... _", "... _", "... _"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -893,7 +900,7 @@ def se3_exp_act(twist: Tensor, point: Tensor) -> Tensor:
     given = (twist, point)
     if has_torch_function(given):
         return handle_torch_function(se3_exp_act, given, twist, point)
-    return OP(*operands("se3_exp_act", ("twist", "point"), "ff", given))
+    return OP(given)
 
 
 add_function("se3_exp_act", se3_exp_act)

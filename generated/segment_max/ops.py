@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
 from .._runtime.functions import add_along, add_at, columns, combine_along, pick, upcast_all
 from . import function
 
@@ -155,6 +155,13 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_max_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("N ...", "N", "S ...", "S", "S ..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -185,7 +192,7 @@ def segment_max(input: Tensor, segment: Tensor, num_segments: int, empty: float 
     given = (input, segment)
     if has_torch_function(given):
         return handle_torch_function(segment_max, given, input, segment, num_segments=num_segments, empty=empty)
-    return OP(*operands("segment_max", ("input", "segment"), "fi", given), num_segments, empty)[0]
+    return OP(given, num_segments, empty)[0]
 
 
 add_function("segment_max", segment_max)

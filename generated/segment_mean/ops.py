@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
 from .._runtime.functions import add_along, add_at, columns, upcast
 from . import function
 
@@ -116,6 +116,13 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_mean_backward_tangent,
         unordered=("forward",),
+        sharding=(
+            Sharding(
+                layouts=("N ...", "N", "S ...", "S"),
+                forward=("...",),
+                backward=("...", "N"),
+            ),
+        ),
     )
 )
 
@@ -144,7 +151,7 @@ def segment_mean(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
     given = (input, segment)
     if has_torch_function(given):
         return handle_torch_function(segment_mean, given, input, segment, num_segments=num_segments)
-    return OP(*operands("segment_mean", ("input", "segment"), "fi", given), num_segments)[0]
+    return OP(given, num_segments)[0]
 
 
 add_function("segment_mean", segment_mean)

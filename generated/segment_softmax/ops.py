@@ -13,10 +13,10 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     compute_dtype,
     domain_error,
-    operands,
     range_error,
     rank_error,
     register,
@@ -184,6 +184,13 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_softmax_backward_tangent,
         unordered=("forward", "backward"),
+        sharding=(
+            Sharding(
+                layouts=("E ...", "E", "E ...", "E ...", "S ..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -215,7 +222,7 @@ def segment_softmax(input: Tensor, segment: Tensor, num_segments: int) -> Tensor
     given = (input, segment)
     if has_torch_function(given):
         return handle_torch_function(segment_softmax, given, input, segment, num_segments=num_segments)
-    return OP(*operands("segment_softmax", ("input", "segment"), "fi", given), num_segments)[0]
+    return OP(given, num_segments)[0]
 
 
 add_function("segment_softmax", segment_softmax)

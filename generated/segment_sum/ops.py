@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
 from .._runtime.functions import add_along, columns, upcast
 from . import function
 
@@ -98,6 +98,13 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_sum_backward_tangent,
         unordered=("forward",),
+        sharding=(
+            Sharding(
+                layouts=("N ...", "N", "S ..."),
+                forward=("N: -> output", "..."),
+                backward=("...", "N"),
+            ),
+        ),
     )
 )
 
@@ -123,7 +130,7 @@ def segment_sum(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
     given = (input, segment)
     if has_torch_function(given):
         return handle_torch_function(segment_sum, given, input, segment, num_segments=num_segments)
-    return OP(*operands("segment_sum", ("input", "segment"), "fi", given), num_segments)
+    return OP(given, num_segments)
 
 
 add_function("segment_sum", segment_sum)

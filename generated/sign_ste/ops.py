@@ -10,17 +10,12 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from . import function
-
-
-def check(x: Tensor) -> None:
-    """Raise unless the arguments fit together."""
 
 
 def fake(x: Tensor) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(x)
     return x.new_empty(x.shape)
 
 
@@ -58,7 +53,6 @@ OP = register(
         differentiable=("x", "y"),
         forward=function.sign_ste_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_y, Tensor x, bool[] needs_input_grad) -> Tensor",
         saved=("x",),
         backward=function.sign_ste_backward,
@@ -69,6 +63,13 @@ OP = register(
         second_mask=("grad_y", "x"),
         backward_tangent=sign_ste_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -89,7 +90,7 @@ def sign_ste(x: Tensor) -> Tensor:
     given = (x,)
     if has_torch_function(given):
         return handle_torch_function(sign_ste, given, x)
-    return OP(*operands("sign_ste", ("x",), "f", given))
+    return OP(given)
 
 
 add_function("sign_ste", sign_ste)

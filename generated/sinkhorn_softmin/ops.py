@@ -13,11 +13,11 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -242,6 +242,13 @@ OP = register(
         second_returns=("grad_output", "x", "y", "f"),
         second_mask=("grad_output", "x", "y", "f"),
         backward_tangent=sinkhorn_softmin_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... M D", "... N D", "... N", "... M", "... M"),
+                forward=("...", "M"),
+                backward=("...", "M: -> grad_y grad_f", "N: -> grad_x"),
+            ),
+        ),
     )
 )
 
@@ -270,7 +277,7 @@ def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1) -> Tenso
     given = (x, y, f)
     if has_torch_function(given):
         return handle_torch_function(sinkhorn_softmin, given, x, y, f, eps=eps)
-    return OP(*operands("sinkhorn_softmin", ("x", "y", "f"), "fff", given), eps)[0]
+    return OP(given, eps)[0]
 
 
 add_function("sinkhorn_softmin", sinkhorn_softmin)

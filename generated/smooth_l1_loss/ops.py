@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, choice_error, domain_error, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -155,6 +155,20 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=smooth_l1_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("reduction", "sum"),),
+                layouts=("...", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("reduction", "none"),),
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -185,7 +199,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     given = (input, target)
     if has_torch_function(given):
         return handle_torch_function(smooth_l1_loss, given, input, target, reduction=reduction, beta=beta)
-    return OP(*operands("smooth_l1_loss", ("input", "target"), "ff", given), reduction, beta)
+    return OP(given, reduction, beta)
 
 
 add_function("smooth_l1_loss", smooth_l1_loss)

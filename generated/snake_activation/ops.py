@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -170,6 +170,13 @@ OP = register(
         second_returns=("grad_output", "input", "alpha"),
         second_mask=("grad_output", "input", "alpha"),
         backward_tangent=snake_activation_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("N C ...", "C", "N C ..."),
+                forward=("N", "C", "..."),
+                backward=("N: -> grad_alpha", "C", "...: -> grad_alpha"),
+            ),
+        ),
     )
 )
 
@@ -194,7 +201,7 @@ def snake_activation(input: Tensor, alpha: Tensor) -> Tensor:
     given = (input, alpha)
     if has_torch_function(given):
         return handle_torch_function(snake_activation, given, input, alpha)
-    return OP(*operands("snake_activation", ("input", "alpha"), "ff", given))
+    return OP(given)
 
 
 add_function("snake_activation", snake_activation)

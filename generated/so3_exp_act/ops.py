@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
 from .._runtime.functions import columns, upcast, upcast_all
 from . import function
 
@@ -572,6 +572,13 @@ OP = register(
         second_returns=("grad_output", "rotation", "point"),
         second_mask=("grad_output", "rotation", "point"),
         backward_tangent=so3_exp_act_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... _", "... _", "... _"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -605,7 +612,7 @@ def so3_exp_act(rotation: Tensor, point: Tensor) -> Tensor:
     given = (rotation, point)
     if has_torch_function(given):
         return handle_torch_function(so3_exp_act, given, rotation, point)
-    return OP(*operands("so3_exp_act", ("rotation", "point"), "ff", given))
+    return OP(given)
 
 
 add_function("so3_exp_act", so3_exp_act)

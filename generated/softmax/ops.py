@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -105,6 +105,13 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=softmax_backward_tangent,
+        sharding=(
+            Sharding(
+                layouts=("... N", "... N"),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -129,7 +136,7 @@ def softmax(input: Tensor, temperature: float = 1.0) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(softmax, given, input, temperature=temperature)
-    return OP(*operands("softmax", ("input",), "f", given), temperature)
+    return OP(given, temperature)
 
 
 add_function("softmax", softmax)

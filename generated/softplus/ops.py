@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, operands, register
+from .._runtime import Definition, Sharding, add_function, domain_error, register
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -88,6 +88,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=softplus_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -112,7 +119,7 @@ def softplus(input: Tensor, beta: float = 1.0) -> Tensor:
     given = (input,)
     if has_torch_function(given):
         return handle_torch_function(softplus, given, input, beta=beta)
-    return OP(*operands("softplus", ("input",), "f", given), beta)
+    return OP(given, beta)
 
 
 add_function("softplus", softplus)

@@ -10,18 +10,13 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, operands, register
+from .._runtime import Definition, Sharding, add_function, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
-def check(membrane: Tensor, threshold: float) -> None:
-    """Raise unless the arguments fit together."""
-
-
 def fake(membrane: Tensor, threshold: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
-    check(membrane, threshold)
     return membrane.new_empty(membrane.shape)
 
 
@@ -79,7 +74,6 @@ OP = register(
         differentiable=("membrane", "spikes"),
         forward=function.spike_forward,
         fake=fake,
-        check=check,
         backward_schema="(Tensor grad_spikes, Tensor membrane, float threshold, bool[] needs_input_grad) -> Tensor",
         saved=("membrane",),
         backward=function.spike_backward,
@@ -90,6 +84,13 @@ OP = register(
         second_mask=("grad_spikes", "membrane"),
         backward_tangent=spike_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -111,7 +112,7 @@ def spike(membrane: Tensor, threshold: float = 1.0) -> Tensor:
     given = (membrane,)
     if has_torch_function(given):
         return handle_torch_function(spike, given, membrane, threshold=threshold)
-    return OP(*operands("spike", ("membrane",), "f", given), threshold)
+    return OP(given, threshold)
 
 
 add_function("spike", spike)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, batch_shape, operands, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, register
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -116,6 +116,13 @@ OP = register(
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=swiglu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        sharding=(
+            Sharding(
+                layouts=("...", "...", "..."),
+                forward=("...",),
+                backward=("...",),
+            ),
+        ),
     )
 )
 
@@ -140,7 +147,7 @@ def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     given = (gate, up)
     if has_torch_function(given):
         return handle_torch_function(swiglu, given, gate, up)
-    return OP(*operands("swiglu", ("gate", "up"), "ff", given))
+    return OP(given)
 
 
 add_function("swiglu", swiglu)

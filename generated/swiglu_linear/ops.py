@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, compute_dtype, operands, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -207,6 +207,13 @@ OP = register(
         second_mask=("grad_output", "input", "weight_gate", "weight_up"),
         backward_tangent=swiglu_linear_backward_tangent,
         contraction=True,
+        sharding=(
+            Sharding(
+                layouts=("... K", "N K", "N K", "... N", "... N", "... N"),
+                forward=("...", "N"),
+                backward=("...: -> grad_weight_gate grad_weight_up", "N: -> grad_input", "K"),
+            ),
+        ),
     )
 )
 
@@ -234,7 +241,7 @@ def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor) -> Tens
     given = (input, weight_gate, weight_up)
     if has_torch_function(given):
         return handle_torch_function(swiglu_linear, given, input, weight_gate, weight_up)
-    return OP(*operands("swiglu_linear", ("input", "weight_gate", "weight_up"), "fff", given))[0]
+    return OP(given)[0]
 
 
 add_function("swiglu_linear", swiglu_linear)

@@ -13,12 +13,12 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import (
     Definition,
+    Sharding,
     add_function,
     batch_shape,
     choice_error,
     compute_dtype,
     domain_error,
-    operands,
     rank_error,
     register,
     size_error,
@@ -649,6 +649,37 @@ OP = register(
         second_returns=("grad_output", "anchor", "positive", "negative"),
         second_mask=("grad_output", "anchor", "positive", "negative"),
         backward_tangent=triplet_margin_loss_backward_tangent,
+        sharding=(
+            Sharding(
+                chosen=(("swap", True), ("reduction", "sum")),
+                layouts=("... D", "... D", "... D", "", "...", ""),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("swap", True), ("reduction", "none")),
+                layouts=("... D", "... D", "... D", "...", "...", ""),
+                forward=("...",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("swap", False), ("reduction", "mean")),
+                layouts=("... D", "... D", "... D", "", "...", "..."),
+                backward=("D",),
+            ),
+            Sharding(
+                chosen=(("swap", False), ("reduction", "sum")),
+                layouts=("... D", "... D", "... D", "", "...", "..."),
+                forward=("...: -> output",),
+                backward=("...", "D"),
+            ),
+            Sharding(
+                chosen=(("swap", False), ("reduction", "none")),
+                layouts=("... D", "... D", "... D", "...", "...", "..."),
+                forward=("...",),
+                backward=("...", "D"),
+            ),
+        ),
     )
 )
 
@@ -704,10 +735,7 @@ def triplet_margin_loss(
             swap=swap,
             reduction=reduction,
         )
-    results = OP(
-        *operands("triplet_margin_loss", ("anchor", "positive", "negative"), "fff", given), margin, eps, swap, reduction
-    )
-    return results[0]
+    return OP(given, margin, eps, swap, reduction)[0]
 
 
 add_function("triplet_margin_loss", triplet_margin_loss)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, add_function, domain_error, extent_error, operands, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -156,6 +156,13 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
         unordered=("backward",),
+        sharding=(
+            Sharding(
+                layouts=("N C H W", "N D L"),
+                forward=("N",),
+                backward=("N",),
+            ),
+        ),
     )
 )
 
@@ -190,7 +197,7 @@ def unfold(input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0,
         return handle_torch_function(
             unfold, given, input, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
         )
-    return OP(*operands("unfold", ("input",), "f", given), kernel_size, dilation, padding, stride)
+    return OP(given, kernel_size, dilation, padding, stride)
 
 
 add_function("unfold", unfold)

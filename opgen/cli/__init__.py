@@ -6,6 +6,7 @@ Exit codes: 0 all is well, 1 findings (mistakes in a spec, drift, failing tests)
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -15,6 +16,7 @@ import click
 from opgen import __version__
 
 FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
+_UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
 _COMMANDS = {
     "build": "generate operators from specs",
     "catalogue": "describe operators on one page",
@@ -85,8 +87,14 @@ def run(arguments: list[str]) -> int:
 
 def _failure(error: Exception, *, show_stack: bool) -> int:
     """Report a user's mistake that stopped everything, or apologise for a bug."""
-    from opgen.diagnostics.model import UserError
+    from opgen.diagnostics.model import Diagnostic, UserError
+    from opgen.write.paths import OutsideError
 
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+        place = error.filename or "here"
+        error = UserError((Diagnostic("OPG506", f"cannot write {place}: {error.strerror}", None),))
+    if isinstance(error, OutsideError):
+        error = UserError((Diagnostic("OPG504", f"'{error}' would leave the output folder", None),))
     if isinstance(error, UserError):
         from opgen.cli.console import show_diagnostics
 

@@ -33,8 +33,9 @@ def command(codes: tuple[str, ...], markdown: bool) -> None:
 def _entry(code: str, *, color: bool) -> str:
     row = lookup(code)
     if row is None:
-        digits = code.upper().removeprefix("OPG").translate(_LOOK_ALIKES)
-        hints = did_you_mean(code, (f"OPG{digits}",) if lookup(digits) else CATALOGUE)
+        written = code.upper()
+        digits = written.removeprefix("OPG").translate(_LOOK_ALIKES)
+        hints = did_you_mean(written, (f"OPG{digits}",) if lookup(digits) else CATALOGUE)
         known = hints[0] if hints else "opgen explain lists all of them"
         raise click.UsageError(f"there is no code {code}; {known}")
     return entry(row, color=color)

@@ -30,13 +30,17 @@ _POSITIONAL = ("argmax", "argmin")
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for."""
+    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for.
+
+    `optional`: the tensors that may be absent.
+    """
 
     which: str
     programs: tuple[tuple[Variant, Program], ...]
     tensors: tuple[str, ...]
     results: tuple[str, ...]
     mask: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def _conditions(v: Variant) -> list[str]:
 
 
 def _parameters(operator: Operator, d: Direction) -> list[str]:
-    found = [f"const Optional& {t}" for t in d.tensors]
+    found = [f"const {'Optional' if t in d.optional else 'Tensor'}& {t}" for t in d.tensors]
     found += [f"{_parameter_type(a)} {a.name}" for a in operator.params]
     return [*found, f"const std::vector<bool>& {_mask(operator, d)}"] if d.mask else found
 
@@ -117,7 +121,7 @@ def _parameter_type(a: Argument) -> str:
 
 
 def _schema(operator: Operator, d: Direction, name: str) -> str:
-    found = [f"Tensor? {t}" for t in d.tensors]
+    found = [f"Tensor{'?' if t in d.optional else ''} {t}" for t in d.tensors]
     for a in operator.params:
         type_ = a.type + ("[]" if a.length is not None else "") + ("?" if _may_miss(a) else "")
         found.append(f"{type_} {a.name}")

@@ -12,6 +12,7 @@ from opgen.emit import templates
 from opgen.emit.cpp_code import cpp_files
 from opgen.emit.cpp_host import Direction
 from opgen.emit.view import Surface, formula_text
+from opgen.emit.view_ops import may_be_absent
 from opgen.plan.errors import CUDA_NOTE, NOTE, UnplannableError
 
 _HEADERS = (".h", ".cuh")
@@ -36,13 +37,18 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[s
 
 def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:
     """What the forward and the backward op take and give."""
-    forward = Direction("forward", tuple(s.programs("forward")), s.inputs, (*s.output_names, *s.residuals))
+    results = (*s.output_names, *s.residuals)
+    forward = Direction("forward", tuple(s.programs("forward")), s.inputs, results, optional=_optional(s, s.inputs))
     if not s.active:
         return (forward,)
     cotangents = tuple(f"grad_{n}" for n in s.active)
     gradients = tuple(f"grad_{n}" for n in s.wrt)
-    backward = Direction("backward", tuple(s.programs("backward")), (*cotangents, *saved), gradients, s.inputs)
-    return forward, backward
+    tensors, programs = (*cotangents, *saved), tuple(s.programs("backward"))
+    return forward, Direction("backward", programs, tensors, gradients, s.inputs, _optional(s, saved))
+
+
+def _optional(s: Surface, tensors: Sequence[str]) -> tuple[str, ...]:
+    return tuple(t for t in tensors if may_be_absent(s, t))
 
 
 def shared_headers() -> tuple[tuple[str, str], ...]:

@@ -172,7 +172,7 @@ def _is_negative(term: str) -> bool:
 
 def decimal(value: Fraction) -> str | None:
     """A fraction as the shortest decimal, where that is exactly it."""
-    text = repr(float(value))
+    text = repr(float(value)).replace("e+", "e")
     return text if Fraction(text) == value else None
 
 
@@ -206,8 +206,8 @@ def _native_float(t: Text) -> Text:
 def _native_int(t: Text) -> Text:
     if t.kind is Kind.BOOL or (t.kind is Kind.INT and "?" in t.text):
         return Text(f"static_cast<int64_t>({t.text})", _ATOM, Kind.INT, number=t.number)
-    literal = t.number and t.text.lstrip("-").isdigit()
-    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literal else t
+    literals = t.number and not any(c.isalpha() for c in t.text)
+    return Text(f"int64_t{{{t.text}}}", _ATOM, Kind.INT, number=True) if literals else t
 
 
 def _native_where(p: Printer, args: tuple[Scalar, ...]) -> Text:

@@ -33,7 +33,6 @@ from opgen.ir.scalar import (
     both,
     call,
     rebuild,
-    transform,
     walk,
     where,
 )
@@ -120,7 +119,8 @@ class _Lazy:
     facts: Facts
     fresh: Names
     before: list[Compute] = field(default_factory=list)
-    known: dict[Scalar, tuple[Polynomial, ...]] = field(default_factory=dict)  # guard -> what is not negative under it
+    known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
+    sized: dict[str, bool] = field(default_factory=dict)  # whether a size stands in a condition with a statement
 
     def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
         match e:
@@ -154,7 +154,7 @@ class _Lazy:
         done: list[Scalar] = []
         for a in e.args:
             hazardous = self._hazardous(a)
-            if not done or not (hazardous or any(self._about_sizes(c) for c in done)):
+            if not done or not (hazardous or any(isinstance(n, Read) and self._at_literal(n) for n in walk(a))):
                 done.append(self.safe(a, guard))
                 continue
             so_far = done[0] if len(done) == 1 else Apply(e.fn, tuple(done))
@@ -177,7 +177,7 @@ class _Lazy:
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
         if guard is None:
             return replace(e, at=at)
-        if self._implied(e, shape, guard) or self._beyond(e, shape, guard):
+        if self._implied(e, shape, guard) or self._beyond(e, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         pairs = zip(e.at, at, shape, strict=True)
         return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
@@ -191,28 +191,44 @@ class _Lazy:
         """Does the guard keep an access in range that could leave it, so that what is outside does not matter?"""
         if within(e.at, shape, self.facts):
             return False
-        if guard not in self.known:
-            self.known[guard] = nonnegative_where(self._opened(guard))
-        return bool(self.known[guard]) and within(e.at, shape, self.facts, self.known[guard])
+        known = self._nonnegative(guard)
+        return bool(known) and within(e.at, shape, self.facts, known)
 
-    def _opened(self, condition: Scalar) -> Scalar:
-        """A condition with those written out that have a statement of their own."""
-        named = {read_of(t): t.body for t in self.before}
-        return transform(condition, lambda n: self._opened(named[n]) if isinstance(n, Read) and n in named else n)
+    def _nonnegative(self, condition: Scalar, *, holds: bool = True) -> tuple[Polynomial, ...]:
+        """What is not negative where a condition holds, or does not; those with a statement of their own are opened."""
+        key = (condition, holds)
+        if key not in self.known:
+            named = next((t.body for t in self.before if read_of(t) == condition), None)
+            self.known[key] = self._in_parts(condition if named is None else named, holds)
+        return self.known[key]
 
-    def _beyond(self, e: Read, shape: Shape, guard: Scalar) -> bool:
+    def _in_parts(self, condition: Scalar, holds: bool) -> tuple[Polynomial, ...]:
+        match condition:
+            case Apply("and" | "or" as fn, args) if (fn == "and") is holds:
+                return tuple(dict.fromkeys(p for a in args for p in self._nonnegative(a, holds=holds)))
+            case Apply("not", (a,)):
+                return self._nonnegative(a, holds=not holds)
+            case _:
+                return nonnegative_where(condition if holds else call("not", condition))
+
+    def _beyond(self, e: Read, guard: Scalar) -> bool:
         """Does a condition on sizes keep a literal position in range?"""
-        if not self._about_sizes(guard):
-            return False
-        pairs = zip(e.at, shape, strict=True)
+        return self._about_sizes(guard) and self._at_literal(e)
+
+    def _at_literal(self, e: Read) -> bool:
+        """Is a literal position there that may leave the tensor?"""
+        pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
         return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
 
     def _about_sizes(self, condition: Scalar) -> bool:
         """Does a size stand in a condition, or in one that has a statement of its own?"""
-        named = {t.target: t.body for t in self.before}
+        bodies = {t.target: t.body for t in self.before}
         nodes = list(walk(condition))
-        found = [named[n.tensor] for n in nodes if isinstance(n, Read) and n.tensor in named]
-        return any(isinstance(n, Dim) for n in nodes) or any(self._about_sizes(e) for e in found)
+        named = [n.tensor for n in nodes if isinstance(n, Read) and n.tensor in bodies]
+        for name in named:
+            if name not in self.sized:
+                self.sized[name] = self._about_sizes(bodies[name])
+        return any(isinstance(n, Dim) for n in nodes) or any(self.sized[name] for name in named)
 
     def _hazardous(self, e: Scalar) -> bool:
         """Would evaluating it where it is not wanted do harm?"""

@@ -5,6 +5,7 @@ In goes a valid Program, out comes an equal one:
 * functions that other libraries compute get what their derivatives need;
 * scatters at plain positions become maps, and their bases accesses (`opgen.emit.torch_rewrite`);
 * `where` becomes safe (`opgen.emit.torch_lazy`);
+* products that vanish in a tail do so at infinity, too (`opgen.emit.torch_tails`);
 * what is computed more than once gets a name, and so do parts of bodies too long for a line.
 """
 
@@ -28,6 +29,7 @@ from opgen.emit.torch_rewrite import (
     varies,
 )
 from opgen.emit.torch_scope import batch_leading, loops_of
+from opgen.emit.torch_tails import calmed
 from opgen.ir.functions import row
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
@@ -36,7 +38,7 @@ from opgen.opt.convolution import convolutions
 
 def prepare(p: Program) -> Program:
     """Everything above, in order."""
-    return shared(lazy(simple_scatters(calls(p))))
+    return shared(calmed(lazy(simple_scatters(calls(p)))))
 
 
 # --- names for what is used more than once ---------------------------------------------------------------------------

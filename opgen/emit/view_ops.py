@@ -177,13 +177,15 @@ def _fields(
     schema, defaults = forward_schema(s.operator, results)
     out = [f"name={quoted(s.name)}", _schema("schema", schema), _names("inputs", s.inputs)]
     out += [f"kinds={quoted(kind_letters(s.operator))}"]
-    out += [_names("operands", s.operands)] if s.operands != s.inputs else []
+    shown = tuple(map(s.operator.shown, s.operands))
+    out += [_names("operands", shown)] if shown != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
     out += [_names("outputs", s.output_names)]
     out += [_names("residuals", s.residuals)] if s.residuals else []
     out += [_names("differentiable", (*s.wrt, *s.active))] if s.active else []
-    out += [f"forward=function.{s.name}_forward", "fake=fake", "check=check"]
+    out += [f"forward=function.{s.name}_forward", "fake=fake"]
+    out += ["check=check"] if check_body(s) else []
     out += ["check_values=check_values"] if value_checks(s) else []
     if s.active:
         out += [_schema("backward_schema", backward_schema(s, saved)), _names("saved", saved) if saved else "saved=()"]
@@ -329,18 +331,16 @@ def _prelude(s: Surface) -> tuple[str, ...]:
 
 
 def _call(s: Surface) -> tuple[str, ...]:
-    names = strings(tuple(map(s.operator.shown, s.operands)))
-    wanted = f"{quoted(s.name)}, {names}, {quoted(kind_letters(s.operator))}, {aside(s, 'given')}"
-    tensors = f"*{aside(s, 'operands')}({wanted})"
     kinds = "".join(LETTERS[o.kind] for o in s.results)
     keep = ("[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]") if s.residuals else ""
     results, last = aside(s, "results"), []
-    whole = f"    return OP({', '.join((tensors, *s.params))}){keep}"
+    given = (aside(s, "given"), *s.params)
+    whole = f"    return OP({', '.join(given)}){keep}"
     if "c" in kinds:
         last = [f"return {aside(s, 'joined')}({results}{keep}, {quoted(kinds)})"]
     elif keep and len(whole) > WIDTH:  # formatters would break the subscript
         last = [f"return {results}{keep}"]
-    text = bracketed(f"{results} = OP(" if last else "return OP(", [tensors, *s.params], ")", 4)
+    text = bracketed(f"{results} = OP(" if last else "return OP(", given, ")", 4)
     text += "" if last else keep
     first, *rest = text.split("\n")
     return (first, *(line.removeprefix("    ") for line in rest), *last)
@@ -387,7 +387,7 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     used = [_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
         ["second_order"] if second else []
     )
-    out.append(imported(".._runtime", ["Definition", "add_function", _as(s, "operands"), "register", *used]))
+    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []
     out.append("from . import function")

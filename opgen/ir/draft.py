@@ -2,7 +2,8 @@
 
 In: a name and a formula; out: the text of a spec. What the formula leaves open is taken in the simplest way: a name
 that is read and not assigned is an input, an index `k` runs over a dim `K`, a tensor that stands as a position holds
-integers. Mistakes in the formula stay in the draft, where the stages behind this one find them.
+integers, and a name without brackets is one number where the target has no batch dims. Mistakes in the formula stay in
+the draft, where the stages behind this one find them.
 """
 
 from __future__ import annotations
@@ -73,16 +74,18 @@ def _operands(text: str) -> dict[str, _Operand]:
     found = _Operands()
     for s in statements:
         bound = frozenset(_indices(s))
+        alone = () if s.target.items is not None and not any(isinstance(i, Dots) for i in s.target.items) else None
         for node in nodes(s.value):
             if isinstance(node, Access | Name) and node.name not in (*assigned, *bound, *CONSTANTS):
-                _note(found, node, bound)
+                _note(found, node, bound, alone)
     return found.found
 
 
-def _note(operands: _Operands, node: Access | Name, bound: frozenset[str]) -> None:
+def _note(operands: _Operands, node: Access | Name, bound: frozenset[str], alone: tuple[str, ...] | None) -> None:
+    """Note how a name is read; `alone` is the shape of one without brackets, None for any batch dims."""
     if node.name[:1].isupper():  # a dim read as a number
         return
-    operand = operands.found.setdefault(node.name, _Operand())
+    operand = operands.found.setdefault(node.name, _Operand(alone if isinstance(node, Name) else None))
     if not isinstance(node, Access):
         return
     if operand.shape is None:
@@ -90,7 +93,8 @@ def _note(operands: _Operands, node: Access | Name, bound: frozenset[str]) -> No
     for item in node.items:
         for inner in nodes(item) if not isinstance(item, Dots) else ():
             if isinstance(inner, Access | Name) and inner.name not in bound and inner.name[:1].islower():
-                operands.found.setdefault(inner.name, _Operand()).integer = True
+                shape = alone if isinstance(inner, Name) else None
+                operands.found.setdefault(inner.name, _Operand(shape)).integer = True
 
 
 def _indices(s: Assign) -> Iterator[str]:

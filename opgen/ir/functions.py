@@ -125,7 +125,10 @@ _ARITHMETIC = (
     _infix(
         "pow",
         "x y",
-        ("where(y == 0, 0, y*x**(y - 1))", "where(x == 0 and y >= 0, 0, x**y*log(x))"),
+        (
+            "where(y == 0, 0, y*x**(y - 1))",
+            "where(x == 0 and y >= 0 or x == inf and y < 0, 0, x**y*log(x))",
+        ),
         "same",
         "power",
         (0.2, 3.0),

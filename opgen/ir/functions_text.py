@@ -13,7 +13,8 @@ TORCH: dict[str, str] = {
     "min": "torch.minimum({0}, {1})",
     "clamp": "torch.clamp({0}, min={1}).clamp(max={2})",
     "relu": "torch.relu({0})",
-    "silu": "torch.nn.functional.silu({0})",
+    # torch's own is nan at -inf
+    "silu": "torch.nn.functional.silu(torch.clamp({0}, min=-1e4))",
     "logsigmoid": "torch.nn.functional.logsigmoid({0})",
     # The default threshold of 20 costs half of float64's digits.
     "softplus": "torch.nn.functional.softplus({0}, threshold=50.0)",
@@ -26,7 +27,13 @@ TORCH: dict[str, str] = {
     # pi*x overflows for the largest numbers
     "sinc": "torch.sinc(torch.clamp({0}, -1e38, 1e38))",
     "sinpi": "torch.sin(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
-    "cospi": "torch.cos(math.pi * torch.sub({0}, torch.round(torch.mul({0}, 0.5)), alpha=2))",
+    # An infinity counts as even, as all large numbers are.
+    "cospi": (
+        "torch.cos(math.pi * torch.sub(torch.clamp({0}, -1e38, 1e38), "
+        "torch.round(torch.clamp(torch.mul({0}, 0.5), -5e37, 5e37)), alpha=2))"
+    ),
+    # torch's own is nan at inf
+    "polygamma": "torch.where(torch.eq({1}, math.inf), 0, torch.polygamma({0}, {1}))",
     "erfcx": "torch.special.erfcx({0})",
     "i0e": "torch.special.i0e({0})",
     "i1e": "torch.special.i1e({0})",

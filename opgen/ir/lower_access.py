@@ -18,6 +18,7 @@ from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.lang.habits import NAMES
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.walk import statement_names
 from opgen.spec.model import ParamSpec
@@ -130,6 +131,8 @@ def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
 
 def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
+    if name in NAMES and not position and name not in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
     if name[:1].isupper():
         hints = did_you_mean(name, f.decl.known_dims()) or ("a dim stands in the shape of an input or under `dims`",)
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")

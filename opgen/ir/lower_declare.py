@@ -150,7 +150,7 @@ def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | N
         else:
             hints = ("give a computed size a name under `dims`",)
             if known is None:
-                hints = ("an input has plain dims; other sizes follow from them under `dims`, such as `H: D//2`",)
+                hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
             if _NAME.fullmatch(text):
                 alike = next((k for k in known or () if k.lower() == text.lower()), text.upper())
                 hints = (

@@ -176,7 +176,7 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
-            hint = "left of `=` stand distinct plain indices and `...`"
+            hint = "left of `=` stand distinct plain indices and `...`; at computed positions, `+=` adds up"
             frame.error("OPG241", "this is no plain index", item.span, hint)
     return False
 

@@ -61,6 +61,16 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform")
 
+# Constants of other languages.
+NAMES: Mapping[str, str] = MappingProxyType({
+    "e": "the exponential function is `exp(x)`",
+    "None": "what may be missing has `default: null`",
+    "True": "write `true`",
+    "False": "write `false`",
+    "Inf": "write `inf`",
+    "NaN": "write `nan`",
+})  # fmt: skip
+
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),
@@ -69,6 +79,6 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 NO_ATTRIBUTES = "there are no attributes"
 
 SLICE = "an access has one index for each dim, which runs over all of it: `x[n, 0]`, not `x[:, 0]`"
-COLON = "a guard begins with `if`; a formula has no `:`"
+COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"

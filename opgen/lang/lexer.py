@@ -70,7 +70,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("\u03c0", "pi", "write `pi`"),
     ("\u221e", "inf", "write `inf`"),
     ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
-    ("|", "or", "write `or` for conditions, `bitor(a, b)` for integers"),
+    ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
     ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
     ("~", "not", "write `not` for conditions"),
     ("?", "if", "a choice is written `where(condition, a, b)`"),
@@ -102,12 +102,11 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             depth += (piece in "([") - (piece in ")]")
             depth = max(depth, 0)
         elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
-            bag.error(
-                "OPG201",
-                f"a name stands directly after the number `{piece}`",
-                f.span(start, at + 1),
-                hints=(f"write `{piece} * {_word(text, at)}`",),
-            )
+            word = _word(text, at)
+            digits = f"{piece}{word}".replace("_", "")
+            hint = f"write `{digits}`" if digits.isdecimal() else f"write `{piece} * {word}`"
+            message = f"a name stands directly after the number `{piece}`"
+            bag.error("OPG201", message, f.span(start, at + 1), hints=(hint,))
             tokens.append(Token(T.NUMBER, piece, span))
             tokens.append(Token(T.OP, "*", span))
             continue

@@ -32,7 +32,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.slips import end_of_foreign, hints, is_foreign
+from opgen.lang.slips import end_of_foreign, hints, is_assigned, is_foreign
 from opgen.spec.formula import Formula
 
 MAX_DEPTH = 80
@@ -230,7 +230,7 @@ class _Parser:
                 hint = (
                     f"an index in brackets says along what: `{called.text}[k](x[..., k])`"
                     if axis
-                    else "leave out the name and `=`"
+                    else "leave out the name and `=`; equality is written `==`"
                 )
                 raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
             if not self.accept(","):
@@ -329,6 +329,9 @@ class _Parser:
             return f"{token.text}="
         if token.is_op("=="):
             raise self.fail("a statement assigns with `=`", token.span, "OPG201", "write a single `=`")
+        if token.is_op("(") and is_assigned(self.tokens, self.at):
+            hint = f"write `{self.tokens[self.at - 1].text}[i, j] = …`"
+            raise self.fail("an element is written with brackets", token.span, "OPG201", hint)
         if token.is_op("(") or token.kind in {T.NEWLINE, T.END}:
             raise self.fail(
                 "this line assigns nothing",

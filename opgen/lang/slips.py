@@ -17,8 +17,14 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
+    elif token.is_op("=") and wanted.endswith("`]`"):
+        yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
         yield "equality is written `==`"
+    elif token.is_op(",") and previous and previous.kind is T.NUMBER:
+        yield "a decimal number is written with a point: `0.5`"
+    elif token.kind is T.NAME and wanted.endswith("`]`"):
+        yield "indices are separated by commas: `x[i, j]`"
     elif previous and previous.is_word(*STATEMENTS):
         yield STATEMENTS[previous.text]
     elif token.is_op(":"):
@@ -29,6 +35,13 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
+
+
+def is_assigned(tokens: Sequence[Token], at: int) -> bool:
+    """Whether parentheses that begin here end before a `=`, as in `y(i) = …`."""
+    ends = (k for k in range(at, len(tokens)) if tokens[k].is_op(")") or tokens[k].kind in {T.NEWLINE, T.END})
+    end = next(ends)
+    return tokens[end].is_op(")") and tokens[end + 1].is_op("=")
 
 
 def is_foreign(tokens: Sequence[Token], at: int) -> bool:

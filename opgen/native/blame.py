@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from opgen.diagnostics.model import Source, Span
+from opgen.write.cache import origins
 from opgen.write.compare import read_manifest
 from opgen.write.manifest import sha256
 
@@ -49,8 +50,7 @@ def _spec(out: Path, op: str) -> Source | None:
     manifest = read_manifest(out, op)
     if manifest is None:
         return None
-    for folder in out.absolute().parents:
-        path = folder / manifest.spec
+    for path in (*origins(out, op), *(folder / manifest.spec for folder in out.absolute().parents)):
         if path.is_file():
             data = path.read_bytes()
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

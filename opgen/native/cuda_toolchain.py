@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from opgen.native.cuda import nvcc
-from opgen.native.toolchain import NoCompilerError, Toolchain, toolchain, version_of
+from opgen.native.toolchain import NoCompilerError, Toolchain, told_version, toolchain, version_of
 
 ARCHITECTURES = "TORCH_CUDA_ARCH_LIST"
 _EVERYWHERE = ("8.0", "9.0+PTX")  # where no device is visible
@@ -77,8 +76,7 @@ def cuda_toolchain() -> CudaToolchain | None:
     compiler = nvcc()
     if compiler is None or version_of(host.torch, "cuda") is None:
         return None
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    return CudaToolchain(compiler, told.splitlines()[-1], host, architectures())
+    return CudaToolchain(compiler, told_version(compiler)[-1], host, architectures())
 
 
 def architectures() -> tuple[str, ...]:

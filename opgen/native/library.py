@@ -23,7 +23,7 @@ from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.lock import locked
-from opgen.write.paths import MANIFEST
+from opgen.write.paths import MANIFEST, inside
 from opgen.write.writer import exclusive, replace_file
 
 CACHE_VARIABLE = "OPGEN_CACHE_DIR"
@@ -83,7 +83,7 @@ def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
         built = cached(out, op, tools)
         with exclusive(out):
             if generation(out, op) == wanted:  # otherwise it was generated anew while the compiler ran
-                return _install(built, out / op / tools.library, wanted)
+                return _install(built, inside(out, f"{op}/{tools.library}"), wanted)
 
 
 def _install(built: Path, target: Path, generated: str) -> Path:

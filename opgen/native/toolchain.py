@@ -85,12 +85,23 @@ def toolchain() -> Toolchain:
     compiler = next((found for name in wanted if (found := shutil.which(name))), None)
     if compiler is None:
         raise NoCompilerError(f"no C++ compiler: {' and '.join(wanted)} not found")
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    told = told_version(compiler)
     spec = find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         raise NoCompilerError("torch is not installed")
     root = Path(next(iter(spec.submodule_search_locations)))
-    return Toolchain(compiler, told.splitlines()[0], root, _torch_version(root), instruction_sets())
+    return Toolchain(compiler, told[0], root, _torch_version(root), instruction_sets())
+
+
+def told_version(compiler: str) -> list[str]:
+    """The lines in which a compiler tells its version."""
+    try:
+        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    except OSError as e:
+        raise NoCompilerError(f"{compiler} cannot be run: {e.strerror}") from None
+    if done.returncode or not done.stdout.strip():
+        raise NoCompilerError(f"{compiler} is no compiler: it does not tell its version")
+    return done.stdout.splitlines()
 
 
 def available() -> bool:

@@ -7,6 +7,7 @@ and breaks up no contraction.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -139,19 +140,21 @@ def _tidy_product(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
 
 
 def _tidy_comparison(fn: str) -> Callable[[tuple[Scalar, ...]], Scalar]:
-    """A comparison of literals is a literal."""
+    """A comparison of literals is a literal; infinity is larger than every other."""
 
     def rule(args: tuple[Scalar, ...]) -> Scalar:
         match args:
             case (Lit(a), Lit(b)):
                 return Lit(_COMPARED[fn](a, b))
+            case (Lit(a), Const("inf")):
+                return Lit(_COMPARED[fn](a, math.inf))
             case _:
                 return Apply(fn, args)
 
     return rule
 
 
-_COMPARED: dict[str, Callable[[Fraction | int, Fraction | int], bool]] = {
+_COMPARED: dict[str, Callable[[float | Fraction, float | Fraction], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,

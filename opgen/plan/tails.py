@@ -3,12 +3,14 @@
 In go bodies, out come the same ones with `where(s == 0, 0, s*x)` for such a product: a factor `s` of the kind that gets
 smaller faster than any power grows is 0 in the tail, and what else depends on the same value and nothing more is of no
 account there. A coordinate over its distance, `x/hypot(x, y)`, is treated alike. A comparison is nothing beside an
-exponential in a register; over a whole tensor it would be another pass through memory, so that only kernels do this.
+exponential in a register; over a whole tensor it would be two more passes through memory, so that torch code has its
+own form of such a product (`opgen.emit.torch_tails`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from opgen.ir.functions import row
 from opgen.ir.program import Compute, Statement
@@ -37,20 +39,42 @@ _DISTANCES = ("hypot", "modulus")
 _LIMITED = ("sigmoid", "tanh", "sin", "cos", "erf", "erfc", "atan", "sign")
 
 
-def calm(s: Statement, maps: Mapping[str, Compute]) -> Statement:
-    """The statement with such products in it guarded; contractions are left as they are recognised.
+@dataclass(frozen=True, slots=True)
+class Vanishing:
+    """A product that vanishes in a tail of one value: its small factors, the others, and all written out over it."""
+
+    small: Scalar
+    large: Scalar
+    written: tuple[Scalar, Scalar]
+    source: Read
+
+
+Form = Callable[[Vanishing], Scalar]
+
+
+def chosen(v: Vanishing) -> Scalar:
+    """The product as a kernel has it."""
+    gone, whole = call("eq", v.small, ZERO), mul(v.small, v.large)
+    if any(isinstance(n, Apply) and not row(n.fn).infix for n in walk(v.large)):
+        # Read twice it gets a name, and is computed outside of the choice: a loop stays vectorised.
+        gone = call("and", call("isnan", whole), gone)
+    return where(gone, ZERO, whole)
+
+
+def calm(s: Statement, maps: Mapping[str, Compute], form: Form = chosen) -> Statement:
+    """The statement with such products in it in another form; contractions are left as they are recognised.
 
     `maps` are the values that may be factors under a name of their own.
     """
     if not isinstance(s, Compute) or s.op is not None:
         return s
-    return map_scalars(s, lambda e: transform(e, lambda n: _guarded(n, maps)))
+    return map_scalars(s, lambda e: transform(e, lambda n: _guarded(n, maps, form)))
 
 
-def _guarded(e: Scalar, maps: Mapping[str, Compute]) -> Scalar:
+def _guarded(e: Scalar, maps: Mapping[str, Compute], form: Form) -> Scalar:
     match e:
         case Apply("mul", args):
-            return _product(e, args, maps)
+            return _product(e, args, maps, form)
         case Apply("div", (top, bottom)):
             return _quotient(e, top, bottom, _written_out(bottom, maps))
         case _:
@@ -69,7 +93,7 @@ def _quotient(e: Scalar, top: Scalar, bottom: Scalar, distance: Scalar) -> Scala
     return mul(*(f for f in factors if f != part), where(endless, call("sign", part), call("div", part, bottom)))
 
 
-def _product(e: Scalar, factors: tuple[Scalar, ...], maps: Mapping[str, Compute]) -> Scalar:
+def _product(e: Scalar, factors: tuple[Scalar, ...], maps: Mapping[str, Compute], form: Form) -> Scalar:
     written = {a: _written_out(a, maps) for a in factors}
     vanishing = [a for a in factors if _vanishes(written[a])]
     sources = dict.fromkeys(r for a in vanishing for r in _sources(written[a]))
@@ -80,15 +104,15 @@ def _product(e: Scalar, factors: tuple[Scalar, ...], maps: Mapping[str, Compute]
     near = [a for a in rest if _is_calmed(a, source) or _is_calmed(written[a], source)]
     if not near:
         return e
-    small = mul(*vanishing)
-    whole = mul(small, *near)
-    gone = call("eq", small, ZERO)
-    if any(_calls(a) for a in near):
-        # Read twice it gets a name, and is computed outside of the choice: a loop stays vectorised.
-        gone = call("and", call("isnan", whole), gone)
-    guarded = where(gone, ZERO, whole)
+    far = mul(*(written[a] for a in vanishing)), mul(*(_over(source, a, written[a]) for a in near))
+    calmed = form(Vanishing(mul(*vanishing), mul(*near), far, source))
     front = [a for a in rest if isinstance(a, Lit)]
-    return mul(*front, guarded, *(a for a in rest if a not in near and a not in front))
+    return mul(*front, calmed, *(a for a in rest if a not in near and a not in front))
+
+
+def _over(source: Read, e: Scalar, written: Scalar) -> Scalar:
+    """A factor as it depends on the value: as it stands, unless it is named."""
+    return e if _is_calmed(e, source) else written
 
 
 def _written_out(e: Scalar, maps: Mapping[str, Compute]) -> Scalar:
@@ -140,11 +164,6 @@ def _is_tame(e: Scalar) -> bool:
             return _is_constant(e) or (row(fn).tame and all(_is_tame(a) for a in children(e)))
         case _:
             return True
-
-
-def _calls(e: Scalar) -> bool:
-    """Whether a factor takes more than arithmetic."""
-    return any(isinstance(n, Apply) and not row(n.fn).infix for n in walk(e))
 
 
 def _is_constant(e: Scalar) -> bool:

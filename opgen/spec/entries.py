@@ -46,7 +46,9 @@ def listing(what: str) -> Callable[[object], list[Node] | None]:
 def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
-            raise expected(f"a mapping of {what}", node)
+            first = node.items[0] if isinstance(node, Sequence) and node.items else None
+            hints = (f"write `{{{first.text}: …}}`",) if isinstance(first, Scalar) else ()
+            raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)
 
     return items

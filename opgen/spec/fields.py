@@ -37,7 +37,8 @@ Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries
 Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node))]
 Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
 Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
-WordMap = Annotated[dict[DimName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
+SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
+WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
 ]
@@ -65,7 +66,10 @@ class Entry(BaseModel):
     def _open(cls, data: Any) -> Any:
         match data:
             case Mapping() if any(info.validation_alias == entries.NAME for info in cls.model_fields.values()):
-                raise leaves.expected("a name", data)  # an item of a list of names
+                given = data.get("name")  # an item of a list of names
+                name = given.text if isinstance(given, Scalar) else "x"
+                hint = f"names with fields are keys: write `{name}: {{…}}`, without the dash"
+                raise leaves.expected("a name", data, hint)
             case Mapping():
                 return entries.Fields(data, entries.written(data))
             case Scalar(value=None):

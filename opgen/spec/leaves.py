@@ -58,6 +58,8 @@ def expected(
 ) -> PydanticCustomError:
     kind = found.kind if isinstance(found, Scalar | Sequence | Mapping) else repr(found)
     message, label = f"expected {what}, found {kind}", f"expected {what}"
+    if isinstance(found, Scalar) and not found.text and not hints:
+        hints = ("what belongs to it stands on the same line, or indented on the lines below",)
     return refused("OPG112", message, node, label=label, hints=hints, meant=meant)
 
 
@@ -151,6 +153,16 @@ def op_name(node: object) -> Word:
 
 def dim_name(node: object) -> Word:
     return word(node, CAMEL, "the name of a dim (a capital first)", camel)
+
+
+def size_name(node: object) -> Word:
+    """A dim that becomes an argument of a module; params do without being named there."""
+    try:
+        return dim_name(node)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        hints = (*context["hints"], "a param is an argument by itself: leave it away")
+        raise PydanticCustomError("opgen", "{message}", {**context, "hints": hints}) from None
 
 
 def class_name(node: object) -> Word:

@@ -63,10 +63,10 @@ def build_key(label: str, spec: bytes, options: Mapping[str, str]) -> str:
     return sha256("\0".join(parts).encode())
 
 
-def is_fresh(out: Path, label: str, key: str) -> str | None:
+def is_fresh(out: Path, spec: Path, key: str) -> str | None:
     """The operator whose files are up to date, or None where they may not be."""
     try:
-        record = json.loads((out / CACHE / _record(label)).read_bytes())
+        record = json.loads((out / CACHE / _record(out, spec)).read_bytes())
         fresh = record["key"] == key and all(
             _intact(out, folder, digest) for folder, digest in record["manifests"].items()
         )
@@ -75,20 +75,31 @@ def is_fresh(out: Path, label: str, key: str) -> str | None:
         return None
 
 
-def remember(out: Path, label: str, key: str, op: str) -> None:
+def remember(out: Path, spec: Path, key: str, op: str) -> None:
     """Note that the files of `op` are up to date; a folder that cannot be written to only costs time later."""
     with suppress(OSError, OutsideError):
         folders = ("", op)
         manifests = {f: sha256(inside(out, f"{f}/{MANIFEST}" if f else MANIFEST).read_bytes()) for f in folders}
-        text = json.dumps({"key": key, "manifests": manifests, "op": op}, indent=2) + "\n"
-        path = cache_folder(out) / _record(label)
+        record = {"key": key, "manifests": manifests, "op": op, "spec": os.path.relpath(spec, out)}
+        text = json.dumps(record, indent=2) + "\n"
+        path = cache_folder(out) / _record(out, spec)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text)
         os.replace(temporary, path)
 
 
-def _record(label: str) -> str:
-    return f"{Path(label).stem}-{sha256(label.encode())[:8]}.json"
+def origins(out: Path, op: str) -> Iterator[Path]:
+    """The specs, as far as they are remembered, that an operator was last generated from on this machine."""
+    for path in sorted((out / CACHE).glob("*.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            record = json.loads(path.read_bytes())
+            if record["op"] == op:
+                yield Path(os.path.abspath(out / record["spec"]))
+
+
+def _record(out: Path, spec: Path) -> str:
+    """The name of a spec's record: a project that is moved as a whole keeps its records."""
+    return f"{spec.stem}-{sha256(os.fsencode(os.path.relpath(spec, out)))[:8]}.json"
 
 
 def _intact(out: Path, folder: str, digest: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from opgen.write.compare import Change, Status
 from opgen.write.lock import locked
 from opgen.write.manifest import sha256
-from opgen.write.paths import CACHE, LOCK, inside
+from opgen.write.paths import CACHE, LOCK, OutsideError, inside
 from opgen.write.swap import recover, replace_folder
 
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of opgen's; it is safe to delete.\n"
@@ -27,7 +27,7 @@ _STAGED = "staged"
 def exclusive(out: Path) -> Iterator[None]:
     """Be the only process that writes into an output folder. The lock dies with its process."""
     with locked(cache_folder(out) / LOCK):
-        for scratch in sorted((out / CACHE / _STAGED).glob("*")):
+        for scratch in sorted(inside(out, f"{CACHE}/{_STAGED}/*").parent.glob("*")):
             recover(out / scratch.name, scratch)
         yield
 
@@ -35,7 +35,7 @@ def exclusive(out: Path) -> Iterator[None]:
 def clear_away(out: Path) -> None:
     """Remove what a run that was killed left behind, where nothing has to be written."""
     if any((out / CACHE / _STAGED).glob("*")):
-        with suppress(OSError), exclusive(out):
+        with suppress(OSError, OutsideError), exclusive(out):
             pass
 
 
@@ -87,7 +87,7 @@ def _put(data: bytes, temporary: Path, target: Path) -> None:
 
 def cache_folder(out: Path) -> Path:
     """The cache folder, marked as one for backup tools and ignored by git."""
-    cache = out / CACHE
+    cache = inside(out, f"{CACHE}/{LOCK}").parent
     if not (cache / ".gitignore").exists():
         cache.mkdir(parents=True, exist_ok=True)
         (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)

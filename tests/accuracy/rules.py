@@ -110,7 +110,7 @@ def _power_slopes() -> tuple[Callable[..., Number], ...]:
         return mp.mpf(0) if y == 0 else y * _power(x, y - 1)
 
     def exponent(x: Number, y: Number) -> Number:
-        if x == 0 and y > 0:
+        if (x == 0 and y > 0) or (x == mp.inf and y < 0):
             return mp.mpf(0)
         return _power(x, y) * real(mp.log(x))
 

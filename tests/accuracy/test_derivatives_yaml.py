@@ -37,6 +37,13 @@ EDGES = (math.inf, -math.inf)
 DIFFERENCES: dict[tuple[str, str], str] = {
     ("acosh", "x"): "at -1, outside of the domain, the infinity has the other sign",
     ("erfcx", "x"): "0 at inf, where torch has inf*0",
+    ("power", "x"): "0 at an exponent at which the power vanishes, where torch has inf*0",
+    ("power", "y"): "0 at inf for negative exponents, where torch has 0*inf",
+    ("hypot", "x"): "the sign at an infinite x, where torch divides inf by inf",
+    ("hypot", "y"): "the sign at an infinite y, where torch divides inf by inf",
+    ("sinc", "x"): "0 at infinity, where torch has cos(inf)",
+    ("silu", "x"): "0 and 1 at infinity, where torch has 0*inf",
+    **{(f"polygamma_{n}", "x"): "0 at inf, where torch has nan" for n in (1, 2, 3)},
     ("copysign", "x"): "the sign at an infinite x, where torch divides inf by inf",
     ("atan2", "y"): "0 at an infinite point, where torch divides inf by inf",
     ("atan2", "x"): "0 at an infinite point, where torch divides inf by inf",
@@ -45,7 +52,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     ("reduction", "logsumexp"): "0 where everything is -inf, as the language page says; torch has nan",
     ("reduction", "logcumsumexp"): "0 for an element that is -inf where everything so far is; torch has nan",
     ("reduction", "prod"): "0 where a zero is among the other factors, torch has nan where an infinity is as well",
-    ("reduction", "cumprod"): "where torch divides inf by inf the finite product; nan, not 0, behind a nan result",
+    ("reduction", "cumprod"): (
+        "where torch divides inf by inf the finite product; nan, not 0, by a factor behind inf*0, which is nan itself"
+    ),
 }
 
 

@@ -1,25 +1,31 @@
 """The true value and the true derivatives of a scalar formula, by mpmath at a precision at which nothing cancels.
 
 In goes a `Scalar` over reads and a point, out come numbers. Derivatives are carried along by the chain rule with
-the table of `rules`, independent of the function table of opgen. At 0 and at infinity what counts is the limit: where
-the limits from the sides differ there is no true derivative, and None comes out.
+the table of `rules`, independent of the function table of opgen.
+
+What counts at infinity is what arithmetic with infinities gives: `2*inf`, `x**-inf`. Where that gives nothing, as for
+`0*inf`, and at 0 for derivatives, it is the limit. There is none, and None comes out, where it depends on the way
+there: on the side, on which of several inputs goes ahead of the others, or on whether an input that is an ordinary
+number may be off by a trifle. `x*log(y)` is 0 for ever larger x where y is exactly 1, and infinite for any y beside it.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mpmath import mp
 
-from opgen.ir.scalar import Apply, Cast, Const, Lit, Param, Read, Scalar
+from opgen.ir.scalar import Apply, Cast, Const, Lit, Param, Read, Scalar, call, mul
 from tests.accuracy.rules import RULES, Number, UndefinedError, real
 
 Point = Mapping[str, float]
 _FAR = (2000, 2400)  # binary exponents that stand for the limits at 0 and at infinity
 _EXACT = 400  # bits at which formulas that do not cancel are evaluated
+_TRIFLE = -200  # the binary exponent of what ordinary numbers are moved by, relative to them
+_ALIKE = 2.0**-40  # the relative difference up to which two limits are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,8 @@ class Truth:
     value: float | None
     slopes: tuple[float | None, ...]
 
+
+_NONE = 0  # the slope of what does not depend on an input: an int, which no computed slope is
 
 _COMPARED: dict[str, Callable[[Number, Number], bool]] = {
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
@@ -75,29 +83,48 @@ class Formula:
             for signs in itertools.product((1.0, -1.0), repeat=len(zeros))
         }
         slopes = (_common([s.slopes[k] for side in sides.values() for s in side]) for k in range(len(self.inputs)))
-        value = self._direct(point)
-        if value is None:
-            value = _common([s.value for s in sides[tuple(own[n] for n in zeros)]])
-        return Truth(value, tuple(slopes))
+        limit = Truth(_common([s.value for s in sides[tuple(own[n] for n in zeros)]]), tuple(slopes))
+        if len(self.inputs) > 1:
+            limit = _confirmed(limit, self._other_ways(point, own, special))
+        return self._direct(point, limit)
 
-    def _direct(self, point: Point) -> float | None:
+    def _direct(self, point: Point, otherwise: Truth) -> Truth:
+        """What arithmetic with infinities gives; no derivatives where a 0 has sides."""
         try:
-            found = self._value(self.body, {n: Dual(mp.mpf(point[n]), ()) for n in self.inputs}).value
+            value = self._value(self.body, {n: Dual(mp.mpf(point[n]), ()) for n in self.inputs}).value
         except (ValueError, ArithmeticError, TypeError):
-            found = None
-        return _rounded(found)
+            value = None
+        d = Dual(None, (None,) * len(self.inputs))
+        if len(self.inputs) > 1 and all(point[n] != 0 for n in self.inputs):
+            d = self._dual({n: mp.mpf(point[n]) for n in self.inputs})
+        pairs = zip((value, *d.slopes), (otherwise.value, *otherwise.slopes), strict=True)
+        first, *rest = (_rounded(found) if _is_known(found) else limit for found, limit in pairs)
+        return Truth(first, tuple(rest))
 
-    def _limit(self, point: Point, signs: Mapping[str, float], pace: int) -> Truth:
-        """What the formula tends to; a zero is approached from the side that its sign says.
+    def _other_ways(self, point: Point, own: Mapping[str, float], special: Sequence[str]) -> Iterator[Truth]:
+        """Limits along other ways: an input is at its limit before the others are; one beside an ordinary number."""
+        if len(special) > 1:
+            for n in special:
+                yield self._limit(point, own, len(special), {n: mp.mpf(point[n])})
+        for n in self.inputs:
+            if n not in special:
+                for sign in (1, -1):
+                    yield self._limit(point, own, len(special), {n: point[n] * (1 + sign * mp.ldexp(1, _TRIFLE))})
+
+    def _limit(
+        self, point: Point, signs: Mapping[str, float], pace: int, fixed: Mapping[str, Number] | None = None
+    ) -> Truth:
+        """What the formula tends to; a zero is approached from the side that its sign says, and `fixed` stays.
 
         Of several inputs that tend to a limit, one goes ahead of the others; `pace` says which, or that none does.
         """
-        moving = [n for n in self.inputs if point[n] == 0 or math.isinf(point[n])]
+        fixed = dict(fixed or {})
+        moving = [n for n in self.inputs if n not in fixed and (point[n] == 0 or math.isinf(point[n]))]
         found: list[Dual] = []
         # Closer to 0 than the precision allows, a formula that cancels is all cancellation.
         close = _FAR if self.bits <= _EXACT else (self.bits // 8, self.bits // 6)
         for far, near in zip(_FAR, close, strict=True):
-            at = {n: mp.mpf(x) for n, x in point.items()}
+            at = {n: mp.mpf(x) for n, x in point.items()} | fixed
             for k, n in enumerate(moving):
                 step = 2 if k == pace and len(moving) > 1 else 1
                 at[n] = mp.ldexp(signs[n], far * step if math.isinf(point[n]) else -near * step)
@@ -110,7 +137,8 @@ class Formula:
 
     def _dual(self, at: Mapping[str, Number]) -> Dual:
         n = len(self.inputs)
-        leaves = {name: Dual(at[name], tuple(mp.mpf(j == k) for j in range(n))) for k, name in enumerate(self.inputs)}
+        slopes = [tuple(mp.mpf(1) if j == k else _NONE for j in range(n)) for k in range(n)]
+        leaves = {name: Dual(at[name], own) for name, own in zip(self.inputs, slopes, strict=True)}
         try:
             return self._value(self.body, leaves)
         except (ValueError, ArithmeticError, TypeError):
@@ -120,15 +148,20 @@ class Formula:
         n = len(next(iter(leaves.values())).slopes)
         match e:
             case Lit(value):
-                return Dual(mp.mpf(value.numerator) / value.denominator, (mp.mpf(0),) * n)
+                return Dual(mp.mpf(value.numerator) / value.denominator, (_NONE,) * n)
             case Const(name):
-                return Dual({"pi": mp.pi, "inf": mp.inf, "nan": mp.nan}[name] * mp.mpf(1), (mp.mpf(0),) * n)
+                return Dual({"pi": mp.pi, "inf": mp.inf, "nan": mp.nan}[name] * mp.mpf(1), (_NONE,) * n)
             case Param(name):
-                return Dual(mp.mpf(self.params[name]), (mp.mpf(0),) * n)
+                return Dual(mp.mpf(self.params[name]), (_NONE,) * n)
             case Read(tensor):
                 return leaves[tensor]
             case Cast(arg):
                 return self._value(arg, leaves)
+            case Apply("add", (Lit(1), Apply("tanh", (a,))) | (Apply("tanh", (a,)), Lit(1))):
+                # No precision keeps what is left of -1.
+                return self._value(mul(Lit(2), call("sigmoid", mul(Lit(2), a))), leaves)
+            case Apply("sub", (Lit(1), Apply("sigmoid", (a,)))):
+                return self._value(call("sigmoid", call("neg", a)), leaves)
             case Apply("where", (condition, a, b)):
                 return self._value(a if self._holds(condition, leaves) else b, leaves)
             case Apply("add" | "mul" | "max" | "min" as fn, args) if len(args) != 2 or fn in ("add", "mul"):
@@ -167,9 +200,9 @@ def _chain(fn: str, args: tuple[Dual, ...]) -> Dual:
         slopes = (_plus(_times(y, p), _times(x, q)) for p, q in zip(a.slopes, b.slopes, strict=True))
         return Dual(x * y, tuple(slopes))
     f, partials = RULES[fn]
-    slopes = [mp.mpf(0)] * len(args[0].slopes)
+    slopes: list[Number | None] = [_NONE] * len(args[0].slopes)
     for k, a in enumerate(args):
-        if any(s is None or s != 0 for s in a.slopes):
+        if any(s is not _NONE for s in a.slopes):
             d = _partial(partials[k], values)
             slopes = [_plus(total, _times(d, s)) for total, s in zip(slopes, a.slopes, strict=True)]
     return Dual(real(f(*values)), tuple(slopes))
@@ -182,14 +215,20 @@ def _partial(rule: Callable[..., Number], values: Sequence[Number]) -> Number | 
         return None
 
 
-def _times(a: Number | None, b: Number | None) -> Number | None:
-    if (b is not None and b == 0) or (a is not None and a == 0):
-        return mp.mpf(0)
-    return None if a is None or b is None else a * b
+def _times(factor: Number | None, slope: Number | None) -> Number | None:
+    if slope is _NONE:
+        return _NONE
+    if factor is None or slope is None:
+        return None
+    return None if mp.isnan(product := factor * slope) else product
 
 
 def _plus(a: Number | None, b: Number | None) -> Number | None:
     return None if a is None or b is None else a + b
+
+
+def _is_known(x: Number | None) -> bool:
+    return x is not None and not mp.isnan(x)
 
 
 def _rounded(x: Number | None) -> float | None:
@@ -205,6 +244,8 @@ def _converged(a: Number | None, b: Number | None) -> float | None:
     """The limit that two approximations show: a number, an infinity, or none."""
     if a is None or b is None or mp.isnan(a) or mp.isnan(b):
         return None
+    if a == b:
+        return _rounded(b)
     if abs(b) < mp.ldexp(1, -60) and abs(b) <= 0.9 * abs(a):
         return 0.0
     if abs(a - b) <= mp.ldexp(abs(b), -60):
@@ -212,6 +253,17 @@ def _converged(a: Number | None, b: Number | None) -> float | None:
     if abs(b) > abs(a) * 1.1 and a * b > 0 and abs(b) > 50:
         return math.inf if b > 0 else -math.inf
     return None
+
+
+def _confirmed(limit: Truth, others: Iterable[Truth]) -> Truth:
+    """The limit, as far as none that is known along another way is another one."""
+    found = [limit.value, *limit.slopes]
+    for other in others:
+        for k, x in enumerate((other.value, *other.slopes)):
+            mine = found[k]
+            if mine is not None and x is not None and not math.isclose(mine, x, rel_tol=_ALIKE, abs_tol=_ALIKE):
+                found[k] = None
+    return Truth(found[0], tuple(found[1:]))
 
 
 def _common(values: Sequence[float | None]) -> float | None:

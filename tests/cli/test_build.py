@@ -121,8 +121,11 @@ def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, 
     assert (project / "generated/two/function.py").read_text() == "x = 22\n"
 
 
-def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen: Opgen) -> None:
+@pytest.mark.parametrize("remembered", [True, False])
+def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen: Opgen, remembered: bool) -> None:
     opgen("build")
+    for path in (project / "generated/.opgen_cache").glob("*.json"):
+        path.unlink() if not remembered else None
     (project / "specs/one.yaml").unlink()
     (project / "specs/two.yaml").write_text("zwei\nx = 2\n")
     code, out, _ = opgen("build", "--check")
@@ -130,6 +133,20 @@ def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen
     assert "removed   generated/one/function.py" in out
     assert opgen("build")[0] == 0
     assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == [".opgen_cache", "zwei"]
+
+
+def test_specs_outside_of_a_project_are_told_apart_by_where_they_are(project: Path, opgen: Opgen) -> None:
+    (project / "pyproject.toml").unlink()
+    for name in ("a", "b"):
+        (project / "specs" / name).mkdir()
+        (project / f"specs/{name}/same.yaml").write_text(f"op_{name}\nx = 1\n")
+    for paths in (["specs"], ["specs/a"], ["specs/b/same.yaml"]):
+        assert opgen("build", *paths)[0] == 0
+        assert {"one", "op_a", "op_b"} <= {p.name for p in (project / "generated").iterdir()}
+    (project / "specs/a/same.yaml").unlink()
+    (project / "specs/a/other.yaml").write_text("other\nx = 1\n")
+    assert "removed   generated/op_a/function.py" in opgen("build", "specs/a")[1]
+    assert {"one", "op_b", "other"} <= {p.name for p in (project / "generated").iterdir()}
 
 
 def test_moved_spec_keeps_its_operator(project: Path, opgen: Opgen) -> None:
@@ -186,3 +203,31 @@ def test_files_are_the_same_from_another_folder(project: Path, opgen: Opgen, mon
     opgen("build")
     monkeypatch.chdir(project / "specs")
     assert opgen("build", "one.yaml", "--out", "../generated", "--check")[:2] == (0, "")
+
+
+@pytest.mark.parametrize("link", [".opgen_cache", ".opgen_cache/staged"])
+def test_a_cache_that_is_a_link_elsewhere_is_refused(project: Path, opgen: Opgen, link: str) -> None:
+    (project / "elsewhere/one/new").mkdir(parents=True)
+    path = project / "generated" / link
+    path.parent.mkdir(parents=True)
+    path.symlink_to(project / "elsewhere")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "OPG504" in err
+    assert [p.name for p in (project / "elsewhere").rglob("*")] == ["one", "new"]
+    assert not (project / "generated/one").exists()
+
+
+def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    (project / "specs/one.yaml").write_text("one\nx = 11\n")
+    (project / "generated/one/__init__.py").write_text("mine")
+    code, out, err = opgen("build")
+    assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
+    (project / "specs/one.yaml").unlink()
+    code, out, err = opgen("build")
+    assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
+    assert "opgen build --force removes it" in err
+    assert (project / "generated/one/function.py").exists()
+    assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
+    assert not (project / "generated/one").exists()

@@ -45,6 +45,11 @@ def test_every_kind_builds_and_has_no_findings(folder: Path, opgen: Opgen) -> No
             "y[..., d] = table[ids[...], d]",
             "inputs:\n  table: {shape: [D1, D]}\n  ids: {shape: [...], dtype: int}\n",
         ),
+        (
+            "y[n] = x[n]*alpha + table[shift]",
+            "inputs:\n  x: {shape: [N]}\n  alpha: {shape: []}\n  table: {shape: [Shift]}\n"
+            "  shift: {shape: [], dtype: int}\n",
+        ),
         ("h = exp(x)\ny = where(h >= 2, h, 0)", "inputs: [x]\n"),
         ("where(x >= 2, x, 0)", "inputs: [x]\n"),
     ],

@@ -10,12 +10,49 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft7Validator
 
 from opgen.diagnostics.model import Diagnostic, Label, Severity, Source, Span
 from opgen.diagnostics.records import FORMATS, as_github, as_json, as_sarif
 
 SOURCE = Source("dir/a b.yaml", "op: a\ninputs: [x]\nforward: y = 漢*zz\n")
 ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def closed(required: str, **properties: object) -> dict[str, object]:
+    return {
+        "type": "object", "additionalProperties": False, "required": required.split(), "properties": properties,
+    }  # fmt: skip
+
+
+def array(items: object) -> dict[str, object]:
+    return {"type": "array", "uniqueItems": True, "items": items}
+
+
+# What SARIF 2.1.0 says of the parts that are written, and nothing besides them.
+COUNT, WORD = {"type": "integer", "minimum": 1}, {"type": "string", "minLength": 1}
+INDEX = {"type": "integer", "minimum": 0}
+TEXT = closed("text", text=WORD)
+REGION = closed("startLine", startLine=COUNT, startColumn=COUNT, endLine=COUNT, endColumn=COUNT)
+FILE = closed("uri", uri={"type": "string", "pattern": r"^[!#-;=?-Z_a-z~]+$"})
+PLACE = closed("artifactLocation", artifactLocation=FILE, region=REGION)
+MESSAGE = closed("text", text={"type": "string"})
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+RESULT = closed(
+    "message", ruleId=WORD, ruleIndex=INDEX, level=LEVEL, message=MESSAGE,
+    locations={"type": "array", "items": closed("", physicalLocation=PLACE)},
+    relatedLocations=array(closed("", id=INDEX, physicalLocation=PLACE, message=MESSAGE)),
+)  # fmt: skip
+RULE = closed("id", id=WORD, shortDescription=TEXT, fullDescription=TEXT, help=TEXT)
+TOOL = closed("driver", driver=closed("name", name=WORD, version={"type": "string"}, rules=array(RULE)))
+RUN = closed(
+    "tool", tool=TOOL, columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    results={"type": "array", "items": RESULT},
+)  # fmt: skip
+SARIF = Draft7Validator(closed("version runs", **{
+    "$schema": {"type": "string", "format": "uri"}, "version": {"const": "2.1.0"},
+    "runs": {"type": "array", "items": RUN},
+}))  # fmt: skip
 
 
 def at(text: str) -> Span:
@@ -71,7 +108,9 @@ def test_nothing_in_a_message_ends_an_annotation() -> None:
 
 
 def test_sarif() -> None:
-    [run] = json.loads(as_sarif([FOUND, FOUND], "1.2"))["runs"]
+    document = json.loads(as_sarif([FOUND, FOUND], "1.2"))
+    SARIF.validate(document)
+    [run] = document["runs"]
     assert run["tool"]["driver"]["version"] == "1.2"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["OPG205"]
     first, second = run["results"]
@@ -100,7 +139,9 @@ def test_any_text_and_any_span_can_be_told(form: str, text: str, start: int, end
         assert re.fullmatch(r"::error [^\n\r]*\n", told)
         return
     record: Any = json.loads(told)
-    if form == "json":
+    if form == "sarif":
+        SARIF.validate(record)
+    else:
         [found] = record["diagnostics"]
         assert 1 <= found["line"] <= found["end_line"]
         assert (found["line"], found["column"]) <= (found["end_line"], found["end_column"])

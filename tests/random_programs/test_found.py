@@ -68,6 +68,7 @@ FOUND = {
     ),
     "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
     "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "an integer between sums": X + "forward: 'y[..., n] = x[..., n]*clamp(0, 0, 0 + 1)'\n",
     "a place beside itself": (
         "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
         "forward: |\n"

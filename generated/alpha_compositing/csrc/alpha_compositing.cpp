@@ -15,7 +15,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Optional& alpha, const Optional& colour) {
+std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha, const Tensor& colour) {
   opgen::Call call("alpha_compositing", OPGEN_CHOOSE_STEPS(alpha_compositing), 2);
   call.input("alpha", alpha, Element::scalar, {opgen::batch, opgen::dim(0, "T")});
   call.input("colour", colour, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "C")});
@@ -33,9 +33,9 @@ std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Optional& alp
   return {output, weight, through};
 }
 
-std::tuple<Tensor, Tensor> alpha_compositing_backward(const Optional& grad_output, const Optional& grad_weight,
-                                                      const Optional& alpha, const Optional& colour,
-                                                      const Optional& through, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> alpha_compositing_backward(const Tensor& grad_output, const Tensor& grad_weight,
+                                                      const Tensor& alpha, const Tensor& colour, const Tensor& through,
+                                                      const std::vector<bool>& mask) {
   opgen::Call call("alpha_compositing", OPGEN_CHOOSE_STEPS(alpha_compositing), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "C")});
   call.cotangent("grad_weight", grad_weight, Element::scalar, {opgen::batch, opgen::dim(0, "T")});
@@ -71,9 +71,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("alpha_compositing_forward(Tensor? alpha, Tensor? colour) -> (Tensor, Tensor, Tensor)");
+  m.def("alpha_compositing_forward(Tensor alpha, Tensor colour) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "alpha_compositing_backward(Tensor? grad_output, Tensor? grad_weight, Tensor? alpha, Tensor? colour, Tensor? "
+      "alpha_compositing_backward(Tensor grad_output, Tensor grad_weight, Tensor alpha, Tensor colour, Tensor "
       "through, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 

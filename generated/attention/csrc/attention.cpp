@@ -17,9 +17,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // is_causal is true, scale given
-std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Optional& query, const Optional& key,
-                                                       const Optional& value, bool is_causal,
-                                                       const std::optional<double>& scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                       bool is_causal, const std::optional<double>& scale) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -40,9 +39,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Optional& query, co
 }
 
 // is_causal is true, scale not given
-std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Optional& query, const Optional& key,
-                                                       const Optional& value, bool is_causal,
-                                                       const std::optional<double>& scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                       bool is_causal, const std::optional<double>& scale) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -62,9 +60,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Optional& query, co
 }
 
 // is_causal is false, scale given
-std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Optional& query, const Optional& key,
-                                                       const Optional& value, bool is_causal,
-                                                       const std::optional<double>& scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                       bool is_causal, const std::optional<double>& scale) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -85,9 +82,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Optional& query, co
 }
 
 // is_causal is false, scale not given
-std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Optional& query, const Optional& key,
-                                                       const Optional& value, bool is_causal,
-                                                       const std::optional<double>& scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                       bool is_causal, const std::optional<double>& scale) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -106,7 +102,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Optional& query, co
   return {output, softmax_j_max, softmax_j_scale};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_forward(const Optional& query, const Optional& key, const Optional& value,
+std::tuple<Tensor, Tensor, Tensor> attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                                      bool is_causal, const std::optional<double>& scale) {
   if (is_causal && scale.has_value()) return attention_forward_0(query, key, value, is_causal, scale);
   if (is_causal && !scale.has_value()) return attention_forward_1(query, key, value, is_causal, scale);
@@ -115,9 +111,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward(const Optional& query, cons
 }
 
 // is_causal is true, scale given
-std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Optional& grad_output, const Optional& query,
-                                                        const Optional& key, const Optional& value,
-                                                        const Optional& softmax_j_max, const Optional& softmax_j_scale,
+std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_output, const Tensor& query,
+                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
@@ -146,9 +142,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Optional& grad_out
 }
 
 // is_causal is true, scale not given
-std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Optional& grad_output, const Optional& query,
-                                                        const Optional& key, const Optional& value,
-                                                        const Optional& softmax_j_max, const Optional& softmax_j_scale,
+std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_output, const Tensor& query,
+                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
@@ -176,9 +172,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Optional& grad_out
 }
 
 // is_causal is false, scale given
-std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Optional& grad_output, const Optional& query,
-                                                        const Optional& key, const Optional& value,
-                                                        const Optional& softmax_j_max, const Optional& softmax_j_scale,
+std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_output, const Tensor& query,
+                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
@@ -207,9 +203,9 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Optional& grad_out
 }
 
 // is_causal is false, scale not given
-std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Optional& grad_output, const Optional& query,
-                                                        const Optional& key, const Optional& value,
-                                                        const Optional& softmax_j_max, const Optional& softmax_j_scale,
+std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_output, const Tensor& query,
+                                                        const Tensor& key, const Tensor& value,
+                                                        const Tensor& softmax_j_max, const Tensor& softmax_j_scale,
                                                         bool is_causal, const std::optional<double>& scale,
                                                         const std::vector<bool>& mask) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
@@ -236,10 +232,10 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Optional& grad_out
   return {grad_query, grad_key, grad_value};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Optional& grad_output, const Optional& query,
-                                                      const Optional& key, const Optional& value,
-                                                      const Optional& softmax_j_max, const Optional& softmax_j_scale,
-                                                      bool is_causal, const std::optional<double>& scale,
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                                      const Tensor& value, const Tensor& softmax_j_max,
+                                                      const Tensor& softmax_j_scale, bool is_causal,
+                                                      const std::optional<double>& scale,
                                                       const std::vector<bool>& mask) {
   if (is_causal && scale.has_value()) {
     return attention_backward_0(grad_output, query, key, value, softmax_j_max, softmax_j_scale, is_causal, scale, mask);
@@ -266,11 +262,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "attention_forward(Tensor? query, Tensor? key, Tensor? value, bool is_causal, float? scale) -> (Tensor, "
-      "Tensor, Tensor)");
+      "attention_forward(Tensor query, Tensor key, Tensor value, bool is_causal, float? scale) -> (Tensor, Tensor, "
+      "Tensor)");
   m.def(
-      "attention_backward(Tensor? grad_output, Tensor? query, Tensor? key, Tensor? value, Tensor? softmax_j_max, "
-      "Tensor? softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor softmax_j_max, Tensor "
+      "softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // stride given
-Tensor avg_pool2d_forward_0(const Optional& input, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor avg_pool2d_forward_0(const Tensor& input, int64_t kernel_size, const std::optional<int64_t>& stride,
                             int64_t padding) {
   opgen::Call call("avg_pool2d", OPGEN_CHOOSE_STEPS(avg_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
@@ -32,7 +32,7 @@ Tensor avg_pool2d_forward_0(const Optional& input, int64_t kernel_size, const st
 }
 
 // stride not given
-Tensor avg_pool2d_forward_1(const Optional& input, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor avg_pool2d_forward_1(const Tensor& input, int64_t kernel_size, const std::optional<int64_t>& stride,
                             int64_t padding) {
   opgen::Call call("avg_pool2d", OPGEN_CHOOSE_STEPS(avg_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
@@ -47,14 +47,14 @@ Tensor avg_pool2d_forward_1(const Optional& input, int64_t kernel_size, const st
   return call.result("output", Element::scalar);
 }
 
-Tensor avg_pool2d_forward(const Optional& input, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor avg_pool2d_forward(const Tensor& input, int64_t kernel_size, const std::optional<int64_t>& stride,
                           int64_t padding) {
   if (stride.has_value()) return avg_pool2d_forward_0(input, kernel_size, stride, padding);
   return avg_pool2d_forward_1(input, kernel_size, stride, padding);
 }
 
 // stride given
-Tensor avg_pool2d_backward_0(const Optional& grad_output, const Optional& input, int64_t kernel_size,
+Tensor avg_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, int64_t kernel_size,
                              const std::optional<int64_t>& stride, int64_t padding, const std::vector<bool>& mask) {
   opgen::Call call("avg_pool2d", OPGEN_CHOOSE_STEPS(avg_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
@@ -72,7 +72,7 @@ Tensor avg_pool2d_backward_0(const Optional& grad_output, const Optional& input,
 }
 
 // stride not given
-Tensor avg_pool2d_backward_1(const Optional& grad_output, const Optional& input, int64_t kernel_size,
+Tensor avg_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, int64_t kernel_size,
                              const std::optional<int64_t>& stride, int64_t padding, const std::vector<bool>& mask) {
   opgen::Call call("avg_pool2d", OPGEN_CHOOSE_STEPS(avg_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
@@ -88,7 +88,7 @@ Tensor avg_pool2d_backward_1(const Optional& grad_output, const Optional& input,
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor avg_pool2d_backward(const Optional& grad_output, const Optional& input, int64_t kernel_size,
+Tensor avg_pool2d_backward(const Tensor& grad_output, const Tensor& input, int64_t kernel_size,
                            const std::optional<int64_t>& stride, int64_t padding, const std::vector<bool>& mask) {
   if (stride.has_value()) return avg_pool2d_backward_0(grad_output, input, kernel_size, stride, padding, mask);
   return avg_pool2d_backward_1(grad_output, input, kernel_size, stride, padding, mask);
@@ -106,9 +106,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("avg_pool2d_forward(Tensor? input, int kernel_size, int? stride, int padding) -> Tensor");
+  m.def("avg_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding) -> Tensor");
   m.def(
-      "avg_pool2d_backward(Tensor? grad_output, Tensor? input, int kernel_size, int? stride, int padding, bool[] "
+      "avg_pool2d_backward(Tensor grad_output, Tensor input, int kernel_size, int? stride, int padding, bool[] "
       "needs_input_grad) -> Tensor");
 }
 

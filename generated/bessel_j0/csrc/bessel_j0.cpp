@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor bessel_j0_forward(const Optional& x) {
+Tensor bessel_j0_forward(const Tensor& x) {
   opgen::Call call("bessel_j0", OPGEN_CHOOSE_STEPS(bessel_j0), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
@@ -23,7 +23,7 @@ Tensor bessel_j0_forward(const Optional& x) {
   return call.result("output", Element::scalar);
 }
 
-Tensor bessel_j0_backward(const Optional& grad_output, const Optional& x, const std::vector<bool>& mask) {
+Tensor bessel_j0_backward(const Tensor& grad_output, const Tensor& x, const std::vector<bool>& mask) {
   opgen::Call call("bessel_j0", OPGEN_CHOOSE_STEPS(bessel_j0), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
@@ -37,8 +37,8 @@ Tensor bessel_j0_backward(const Optional& grad_output, const Optional& x, const 
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("bessel_j0_forward(Tensor? x) -> Tensor");
-  m.def("bessel_j0_backward(Tensor? grad_output, Tensor? x, bool[] needs_input_grad) -> Tensor");
+  m.def("bessel_j0_forward(Tensor x) -> Tensor");
+  m.def("bessel_j0_backward(Tensor grad_output, Tensor x, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -14,8 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-Tensor bilinear_forward_0(const Optional& input1, const Optional& input2, const Optional& weight,
-                          const Optional& bias) {
+Tensor bilinear_forward_0(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Optional& bias) {
   opgen::Call call("bilinear", OPGEN_CHOOSE_STEPS(bilinear), 3);
   call.input("input1", input1, Element::scalar, {opgen::batch, opgen::dim(0, "I")});
   call.input("input2", input2, Element::scalar, {opgen::batch, opgen::dim(1, "J")});
@@ -33,8 +32,7 @@ Tensor bilinear_forward_0(const Optional& input1, const Optional& input2, const 
 }
 
 // bias not given
-Tensor bilinear_forward_1(const Optional& input1, const Optional& input2, const Optional& weight,
-                          const Optional& bias) {
+Tensor bilinear_forward_1(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Optional& bias) {
   opgen::Call call("bilinear", OPGEN_CHOOSE_STEPS(bilinear), 3);
   call.input("input1", input1, Element::scalar, {opgen::batch, opgen::dim(0, "I")});
   call.input("input2", input2, Element::scalar, {opgen::batch, opgen::dim(1, "J")});
@@ -48,13 +46,13 @@ Tensor bilinear_forward_1(const Optional& input1, const Optional& input2, const 
   return call.result("output", Element::scalar);
 }
 
-Tensor bilinear_forward(const Optional& input1, const Optional& input2, const Optional& weight, const Optional& bias) {
+Tensor bilinear_forward(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Optional& bias) {
   if (bias.has_value()) return bilinear_forward_0(input1, input2, weight, bias);
   return bilinear_forward_1(input1, input2, weight, bias);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Optional& grad_output, const Optional& input1,
-                                                             const Optional& input2, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Tensor& grad_output, const Tensor& input1,
+                                                             const Tensor& input2, const Tensor& weight,
                                                              const std::vector<bool>& mask) {
   opgen::Call call("bilinear", OPGEN_CHOOSE_STEPS(bilinear), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "O")});
@@ -98,10 +96,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("bilinear_forward(Tensor? input1, Tensor? input2, Tensor? weight, Tensor? bias) -> Tensor");
+  m.def("bilinear_forward(Tensor input1, Tensor input2, Tensor weight, Tensor? bias) -> Tensor");
   m.def(
-      "bilinear_backward(Tensor? grad_output, Tensor? input1, Tensor? input2, Tensor? weight, bool[] "
-      "needs_input_grad) -> (Tensor, Tensor, Tensor, Tensor)");
+      "bilinear_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor weight, bool[] needs_input_grad) "
+      "-> (Tensor, Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

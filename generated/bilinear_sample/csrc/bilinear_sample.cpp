@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor bilinear_sample_forward(const Optional& image, const Optional& points) {
+Tensor bilinear_sample_forward(const Tensor& image, const Tensor& points) {
   opgen::Call call("bilinear_sample", OPGEN_CHOOSE_STEPS(bilinear_sample), 3);
   call.input("image", image, Element::scalar, {opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.input("points", points, Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)});
@@ -27,8 +27,8 @@ Tensor bilinear_sample_forward(const Optional& image, const Optional& points) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> bilinear_sample_backward(const Optional& grad_output, const Optional& image,
-                                                    const Optional& points, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> bilinear_sample_backward(const Tensor& grad_output, const Tensor& image,
+                                                    const Tensor& points, const std::vector<bool>& mask) {
   opgen::Call call("bilinear_sample", OPGEN_CHOOSE_STEPS(bilinear_sample), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(2, "N")});
   call.input("image", image, Element::scalar, {opgen::dim(0, "H"), opgen::dim(1, "W")});
@@ -57,9 +57,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("bilinear_sample_forward(Tensor? image, Tensor? points) -> Tensor");
+  m.def("bilinear_sample_forward(Tensor image, Tensor points) -> Tensor");
   m.def(
-      "bilinear_sample_backward(Tensor? grad_output, Tensor? image, Tensor? points, bool[] needs_input_grad) -> "
+      "bilinear_sample_backward(Tensor grad_output, Tensor image, Tensor points, bool[] needs_input_grad) -> "
       "(Tensor, Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor bilinear_splat_forward(const Optional& values, const Optional& places, int64_t height, int64_t width) {
+Tensor bilinear_splat_forward(const Tensor& values, const Tensor& places, int64_t height, int64_t width) {
   opgen::Call call("bilinear_splat", OPGEN_CHOOSE_STEPS(bilinear_splat), 3);
   call.input("values", values, Element::scalar, {opgen::dim(0, "N")});
   call.input("places", places, Element::scalar, {opgen::dim(0, "N"), opgen::fixed(2)});
@@ -34,9 +34,8 @@ Tensor bilinear_splat_forward(const Optional& values, const Optional& places, in
   return call.result("grid", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> bilinear_splat_backward(const Optional& grad_grid, const Optional& values,
-                                                   const Optional& places, int64_t height, int64_t width,
-                                                   const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> bilinear_splat_backward(const Tensor& grad_grid, const Tensor& values, const Tensor& places,
+                                                   int64_t height, int64_t width, const std::vector<bool>& mask) {
   opgen::Call call("bilinear_splat", OPGEN_CHOOSE_STEPS(bilinear_splat), 3);
   call.cotangent("grad_grid", grad_grid, Element::scalar, {opgen::dim(1, "H"), opgen::dim(2, "W")});
   call.input("values", values, Element::scalar, {opgen::dim(0, "N")});
@@ -70,9 +69,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("bilinear_splat_forward(Tensor? values, Tensor? places, int height, int width) -> Tensor");
+  m.def("bilinear_splat_forward(Tensor values, Tensor places, int height, int width) -> Tensor");
   m.def(
-      "bilinear_splat_backward(Tensor? grad_grid, Tensor? values, Tensor? places, int height, int width, bool[] "
+      "bilinear_splat_backward(Tensor grad_grid, Tensor values, Tensor places, int height, int width, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given, pos_weight given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_0(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_0(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -30,7 +30,7 @@ Tensor binary_cross_entropy_with_logits_forward_0(const Optional& input, const O
 }
 
 // weight given, pos_weight given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_1(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_1(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -45,7 +45,7 @@ Tensor binary_cross_entropy_with_logits_forward_1(const Optional& input, const O
 }
 
 // weight given, pos_weight given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_2(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_2(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -60,7 +60,7 @@ Tensor binary_cross_entropy_with_logits_forward_2(const Optional& input, const O
 }
 
 // weight given, pos_weight not given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_3(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_3(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -74,7 +74,7 @@ Tensor binary_cross_entropy_with_logits_forward_3(const Optional& input, const O
 }
 
 // weight given, pos_weight not given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_4(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_4(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -88,7 +88,7 @@ Tensor binary_cross_entropy_with_logits_forward_4(const Optional& input, const O
 }
 
 // weight given, pos_weight not given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_5(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_5(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -102,7 +102,7 @@ Tensor binary_cross_entropy_with_logits_forward_5(const Optional& input, const O
 }
 
 // weight not given, pos_weight given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_6(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_6(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -116,7 +116,7 @@ Tensor binary_cross_entropy_with_logits_forward_6(const Optional& input, const O
 }
 
 // weight not given, pos_weight given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_7(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_7(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -130,7 +130,7 @@ Tensor binary_cross_entropy_with_logits_forward_7(const Optional& input, const O
 }
 
 // weight not given, pos_weight given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_8(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_8(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -144,7 +144,7 @@ Tensor binary_cross_entropy_with_logits_forward_8(const Optional& input, const O
 }
 
 // weight not given, pos_weight not given, reduction is mean
-Tensor binary_cross_entropy_with_logits_forward_9(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward_9(const Tensor& input, const Tensor& target, const Optional& weight,
                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -157,9 +157,8 @@ Tensor binary_cross_entropy_with_logits_forward_9(const Optional& input, const O
 }
 
 // weight not given, pos_weight not given, reduction is sum
-Tensor binary_cross_entropy_with_logits_forward_10(const Optional& input, const Optional& target,
-                                                   const Optional& weight, const Optional& pos_weight,
-                                                   const std::string& reduction) {
+Tensor binary_cross_entropy_with_logits_forward_10(const Tensor& input, const Tensor& target, const Optional& weight,
+                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -171,9 +170,8 @@ Tensor binary_cross_entropy_with_logits_forward_10(const Optional& input, const 
 }
 
 // weight not given, pos_weight not given, reduction is none
-Tensor binary_cross_entropy_with_logits_forward_11(const Optional& input, const Optional& target,
-                                                   const Optional& weight, const Optional& pos_weight,
-                                                   const std::string& reduction) {
+Tensor binary_cross_entropy_with_logits_forward_11(const Tensor& input, const Tensor& target, const Optional& weight,
+                                                   const Optional& pos_weight, const std::string& reduction) {
   opgen::Call call("binary_cross_entropy_with_logits", OPGEN_CHOOSE_STEPS(binary_cross_entropy_with_logits), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -184,7 +182,7 @@ Tensor binary_cross_entropy_with_logits_forward_11(const Optional& input, const 
   return call.result("output", Element::scalar);
 }
 
-Tensor binary_cross_entropy_with_logits_forward(const Optional& input, const Optional& target, const Optional& weight,
+Tensor binary_cross_entropy_with_logits_forward(const Tensor& input, const Tensor& target, const Optional& weight,
                                                 const Optional& pos_weight, const std::string& reduction) {
   if (weight.has_value() && pos_weight.has_value() && reduction == "mean") {
     return binary_cross_entropy_with_logits_forward_0(input, target, weight, pos_weight, reduction);
@@ -223,9 +221,8 @@ Tensor binary_cross_entropy_with_logits_forward(const Optional& input, const Opt
 }
 
 // weight given, pos_weight given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -246,9 +243,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Opt
 }
 
 // weight given, pos_weight given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -269,9 +265,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Opt
 }
 
 // weight given, pos_weight given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -292,9 +287,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Opt
 }
 
 // weight given, pos_weight not given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -314,9 +308,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Opt
 }
 
 // weight given, pos_weight not given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -336,9 +329,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Opt
 }
 
 // weight given, pos_weight not given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -358,9 +350,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Opt
 }
 
 // weight not given, pos_weight given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_6(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_6(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -380,9 +371,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_6(const Opt
 }
 
 // weight not given, pos_weight given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_7(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_7(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -402,9 +392,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_7(const Opt
 }
 
 // weight not given, pos_weight given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_8(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_8(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -424,9 +413,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_8(const Opt
 }
 
 // weight not given, pos_weight not given, reduction is mean
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_9(const Optional& grad_output,
-                                                                       const Optional& input, const Optional& target,
-                                                                       const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_9(const Tensor& grad_output, const Tensor& input,
+                                                                       const Tensor& target, const Optional& weight,
                                                                        const Optional& pos_weight,
                                                                        const std::string& reduction,
                                                                        const std::vector<bool>& mask) {
@@ -445,9 +433,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_9(const Opt
 }
 
 // weight not given, pos_weight not given, reduction is sum
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_10(const Optional& grad_output,
-                                                                        const Optional& input, const Optional& target,
-                                                                        const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_10(const Tensor& grad_output, const Tensor& input,
+                                                                        const Tensor& target, const Optional& weight,
                                                                         const Optional& pos_weight,
                                                                         const std::string& reduction,
                                                                         const std::vector<bool>& mask) {
@@ -466,9 +453,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_10(const Op
 }
 
 // weight not given, pos_weight not given, reduction is none
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_11(const Optional& grad_output,
-                                                                        const Optional& input, const Optional& target,
-                                                                        const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_11(const Tensor& grad_output, const Tensor& input,
+                                                                        const Tensor& target, const Optional& weight,
                                                                         const Optional& pos_weight,
                                                                         const std::string& reduction,
                                                                         const std::vector<bool>& mask) {
@@ -486,8 +472,8 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_11(const Op
   return {grad_input, grad_target};
 }
 
-std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward(const Optional& grad_output, const Optional& input,
-                                                                     const Optional& target, const Optional& weight,
+std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward(const Tensor& grad_output, const Tensor& input,
+                                                                     const Tensor& target, const Optional& weight,
                                                                      const Optional& pos_weight,
                                                                      const std::string& reduction,
                                                                      const std::vector<bool>& mask) {
@@ -541,10 +527,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "binary_cross_entropy_with_logits_forward(Tensor? input, Tensor? target, Tensor? weight, Tensor? pos_weight, "
-      "str reduction) -> Tensor");
+      "binary_cross_entropy_with_logits_forward(Tensor input, Tensor target, Tensor? weight, Tensor? pos_weight, str "
+      "reduction) -> Tensor");
   m.def(
-      "binary_cross_entropy_with_logits_backward(Tensor? grad_output, Tensor? input, Tensor? target, Tensor? weight, "
+      "binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor input, Tensor target, Tensor? weight, "
       "Tensor? pos_weight, str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -14,7 +14,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor bspline_kan_forward(const Optional& input, const Optional& weight) {
+Tensor bspline_kan_forward(const Tensor& input, const Tensor& weight) {
   opgen::Call call("bspline_kan", OPGEN_CHOOSE_STEPS(bspline_kan), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "I")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "O"), opgen::dim(0, "I"), opgen::dim(2, "K")});
@@ -27,8 +27,8 @@ Tensor bspline_kan_forward(const Optional& input, const Optional& weight) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> bspline_kan_backward(const Optional& grad_output, const Optional& input,
-                                                const Optional& weight, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> bspline_kan_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                const std::vector<bool>& mask) {
   opgen::Call call("bspline_kan", OPGEN_CHOOSE_STEPS(bspline_kan), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "O")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "I")});
@@ -60,9 +60,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("bspline_kan_forward(Tensor? input, Tensor? weight) -> Tensor");
+  m.def("bspline_kan_forward(Tensor input, Tensor weight) -> Tensor");
   m.def(
-      "bspline_kan_backward(Tensor? grad_output, Tensor? input, Tensor? weight, bool[] needs_input_grad) -> (Tensor, "
+      "bspline_kan_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> (Tensor, "
       "Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor col2im_forward(const Optional& input, int64_t height, int64_t width, int64_t kernel_size, int64_t dilation,
+Tensor col2im_forward(const Tensor& input, int64_t height, int64_t width, int64_t kernel_size, int64_t dilation,
                       int64_t padding, int64_t stride) {
   opgen::Call call("col2im", OPGEN_CHOOSE_STEPS(col2im), 7);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D"), opgen::dim(2, "L")});
@@ -38,7 +38,7 @@ Tensor col2im_forward(const Optional& input, int64_t height, int64_t width, int6
   return call.result("output", Element::scalar);
 }
 
-Tensor col2im_backward(const Optional& grad_output, const Optional& input, int64_t height, int64_t width,
+Tensor col2im_backward(const Tensor& grad_output, const Tensor& input, int64_t height, int64_t width,
                        int64_t kernel_size, int64_t dilation, int64_t padding, int64_t stride,
                        const std::vector<bool>& mask) {
   opgen::Call call("col2im", OPGEN_CHOOSE_STEPS(col2im), 7);
@@ -75,10 +75,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "col2im_forward(Tensor? input, int height, int width, int kernel_size, int dilation, int padding, int stride) "
+      "col2im_forward(Tensor input, int height, int width, int kernel_size, int dilation, int padding, int stride) "
       "-> Tensor");
   m.def(
-      "col2im_backward(Tensor? grad_output, Tensor? input, int height, int width, int kernel_size, int dilation, int "
+      "col2im_backward(Tensor grad_output, Tensor input, int height, int width, int kernel_size, int dilation, int "
       "padding, int stride, bool[] needs_input_grad) -> Tensor");
 }
 

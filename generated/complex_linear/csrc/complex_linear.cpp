@@ -14,8 +14,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias_real given
-std::tuple<Tensor, Tensor> complex_linear_forward_0(const Optional& input_real, const Optional& input_imag,
-                                                    const Optional& weight_real, const Optional& weight_imag,
+std::tuple<Tensor, Tensor> complex_linear_forward_0(const Tensor& input_real, const Tensor& input_imag,
+                                                    const Tensor& weight_real, const Tensor& weight_imag,
                                                     const Optional& bias_real, const Optional& bias_imag) {
   opgen::Call call("complex_linear", OPGEN_CHOOSE_STEPS(complex_linear), 2);
   call.input("input_real", input_real, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -41,8 +41,8 @@ std::tuple<Tensor, Tensor> complex_linear_forward_0(const Optional& input_real, 
 }
 
 // bias_real not given
-std::tuple<Tensor, Tensor> complex_linear_forward_1(const Optional& input_real, const Optional& input_imag,
-                                                    const Optional& weight_real, const Optional& weight_imag,
+std::tuple<Tensor, Tensor> complex_linear_forward_1(const Tensor& input_real, const Tensor& input_imag,
+                                                    const Tensor& weight_real, const Tensor& weight_imag,
                                                     const Optional& bias_real, const Optional& bias_imag) {
   opgen::Call call("complex_linear", OPGEN_CHOOSE_STEPS(complex_linear), 2);
   call.input("input_real", input_real, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -66,8 +66,8 @@ std::tuple<Tensor, Tensor> complex_linear_forward_1(const Optional& input_real, 
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
-std::tuple<Tensor, Tensor> complex_linear_forward(const Optional& input_real, const Optional& input_imag,
-                                                  const Optional& weight_real, const Optional& weight_imag,
+std::tuple<Tensor, Tensor> complex_linear_forward(const Tensor& input_real, const Tensor& input_imag,
+                                                  const Tensor& weight_real, const Tensor& weight_imag,
                                                   const Optional& bias_real, const Optional& bias_imag) {
   if (bias_real.has_value()) {
     return complex_linear_forward_0(input_real, input_imag, weight_real, weight_imag, bias_real, bias_imag);
@@ -75,12 +75,12 @@ std::tuple<Tensor, Tensor> complex_linear_forward(const Optional& input_real, co
   return complex_linear_forward_1(input_real, input_imag, weight_real, weight_imag, bias_real, bias_imag);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backward(const Optional& grad_output_real,
-                                                                                   const Optional& grad_output_imag,
-                                                                                   const Optional& input_real,
-                                                                                   const Optional& input_imag,
-                                                                                   const Optional& weight_real,
-                                                                                   const Optional& weight_imag,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backward(const Tensor& grad_output_real,
+                                                                                   const Tensor& grad_output_imag,
+                                                                                   const Tensor& input_real,
+                                                                                   const Tensor& input_imag,
+                                                                                   const Tensor& weight_real,
+                                                                                   const Tensor& weight_imag,
                                                                                    const std::vector<bool>& mask) {
   opgen::Call call("complex_linear", OPGEN_CHOOSE_STEPS(complex_linear), 2);
   call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -167,11 +167,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "complex_linear_forward(Tensor? input_real, Tensor? input_imag, Tensor? weight_real, Tensor? weight_imag, "
-      "Tensor? bias_real, Tensor? bias_imag) -> (Tensor, Tensor)");
+      "complex_linear_forward(Tensor input_real, Tensor input_imag, Tensor weight_real, Tensor weight_imag, Tensor? "
+      "bias_real, Tensor? bias_imag) -> (Tensor, Tensor)");
   m.def(
-      "complex_linear_backward(Tensor? grad_output_real, Tensor? grad_output_imag, Tensor? input_real, Tensor? "
-      "input_imag, Tensor? weight_real, Tensor? weight_imag, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor, "
+      "complex_linear_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor "
+      "input_imag, Tensor weight_real, Tensor weight_imag, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor, "
       "Tensor, Tensor, Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-Tensor conv1d_forward_0(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv1d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 7);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
@@ -44,7 +44,7 @@ Tensor conv1d_forward_0(const Optional& input, const Optional& weight, const Opt
 }
 
 // bias not given
-Tensor conv1d_forward_1(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv1d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 7);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
@@ -69,15 +69,15 @@ Tensor conv1d_forward_1(const Optional& input, const Optional& weight, const Opt
   return call.result("output", Element::scalar);
 }
 
-Tensor conv1d_forward(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
-                      int64_t padding, int64_t dilation, int64_t groups) {
+Tensor conv1d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride, int64_t padding,
+                      int64_t dilation, int64_t groups) {
   if (bias.has_value()) return conv1d_forward_0(input, weight, bias, stride, padding, dilation, groups);
   return conv1d_forward_1(input, weight, bias, stride, padding, dilation, groups);
 }
 
-std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Optional& grad_output, const Optional& input,
-                                                   const Optional& weight, int64_t stride, int64_t padding,
-                                                   int64_t dilation, int64_t groups, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                   int64_t stride, int64_t padding, int64_t dilation, int64_t groups,
+                                                   const std::vector<bool>& mask) {
   opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 7);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(6,
                  "P")});
@@ -130,11 +130,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "conv1d_forward(Tensor? input, Tensor? weight, Tensor? bias, int stride, int padding, int dilation, int "
-      "groups) -> Tensor");
+      "conv1d_forward(Tensor input, Tensor weight, Tensor? bias, int stride, int padding, int dilation, int groups) "
+      "-> Tensor");
   m.def(
-      "conv1d_backward(Tensor? grad_output, Tensor? input, Tensor? weight, int stride, int padding, int dilation, "
-      "int groups, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "conv1d_backward(Tensor grad_output, Tensor input, Tensor weight, int stride, int padding, int dilation, int "
+      "groups, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -17,7 +17,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-Tensor conv2d_forward_0(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv2d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
@@ -49,7 +49,7 @@ Tensor conv2d_forward_0(const Optional& input, const Optional& weight, const Opt
 }
 
 // bias not given
-Tensor conv2d_forward_1(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv2d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
@@ -78,15 +78,15 @@ Tensor conv2d_forward_1(const Optional& input, const Optional& weight, const Opt
   return call.result("output", Element::scalar);
 }
 
-Tensor conv2d_forward(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
-                      int64_t padding, int64_t dilation, int64_t groups) {
+Tensor conv2d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride, int64_t padding,
+                      int64_t dilation, int64_t groups) {
   if (bias.has_value()) return conv2d_forward_0(input, weight, bias, stride, padding, dilation, groups);
   return conv2d_forward_1(input, weight, bias, stride, padding, dilation, groups);
 }
 
-std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Optional& grad_output, const Optional& input,
-                                                   const Optional& weight, int64_t stride, int64_t padding,
-                                                   int64_t dilation, int64_t groups, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                   int64_t stride, int64_t padding, int64_t dilation, int64_t groups,
+                                                   const std::vector<bool>& mask) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(4, "O"), opgen::dim(8,
                  "P"), opgen::dim(9, "Q")});
@@ -144,11 +144,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "conv2d_forward(Tensor? input, Tensor? weight, Tensor? bias, int stride, int padding, int dilation, int "
-      "groups) -> Tensor");
+      "conv2d_forward(Tensor input, Tensor weight, Tensor? bias, int stride, int padding, int dilation, int groups) "
+      "-> Tensor");
   m.def(
-      "conv2d_backward(Tensor? grad_output, Tensor? input, Tensor? weight, int stride, int padding, int dilation, "
-      "int groups, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "conv2d_backward(Tensor grad_output, Tensor input, Tensor weight, int stride, int padding, int dilation, int "
+      "groups, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-Tensor conv_transpose1d_forward_0(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv_transpose1d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                                   int64_t padding) {
   opgen::Call call("conv_transpose1d", OPGEN_CHOOSE_STEPS(conv_transpose1d), 6);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
@@ -41,7 +41,7 @@ Tensor conv_transpose1d_forward_0(const Optional& input, const Optional& weight,
 }
 
 // bias not given
-Tensor conv_transpose1d_forward_1(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv_transpose1d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                                   int64_t padding) {
   opgen::Call call("conv_transpose1d", OPGEN_CHOOSE_STEPS(conv_transpose1d), 6);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
@@ -62,14 +62,14 @@ Tensor conv_transpose1d_forward_1(const Optional& input, const Optional& weight,
   return call.result("output", Element::scalar);
 }
 
-Tensor conv_transpose1d_forward(const Optional& input, const Optional& weight, const Optional& bias, int64_t stride,
+Tensor conv_transpose1d_forward(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                                 int64_t padding) {
   if (bias.has_value()) return conv_transpose1d_forward_0(input, weight, bias, stride, padding);
   return conv_transpose1d_forward_1(input, weight, bias, stride, padding);
 }
 
-std::tuple<Tensor, Tensor, Tensor> conv_transpose1d_backward(const Optional& grad_output, const Optional& input,
-                                                             const Optional& weight, int64_t stride, int64_t padding,
+std::tuple<Tensor, Tensor, Tensor> conv_transpose1d_backward(const Tensor& grad_output, const Tensor& input,
+                                                             const Tensor& weight, int64_t stride, int64_t padding,
                                                              const std::vector<bool>& mask) {
   opgen::Call call("conv_transpose1d", OPGEN_CHOOSE_STEPS(conv_transpose1d), 6);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5,
@@ -117,9 +117,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("conv_transpose1d_forward(Tensor? input, Tensor? weight, Tensor? bias, int stride, int padding) -> Tensor");
+  m.def("conv_transpose1d_forward(Tensor input, Tensor weight, Tensor? bias, int stride, int padding) -> Tensor");
   m.def(
-      "conv_transpose1d_backward(Tensor? grad_output, Tensor? input, Tensor? weight, int stride, int padding, bool[] "
+      "conv_transpose1d_backward(Tensor grad_output, Tensor input, Tensor weight, int stride, int padding, bool[] "
       "needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 

@@ -20,9 +20,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const Optional& input1,
-                                                                           const Optional& input2,
-                                                                           const Optional& target, double margin,
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const Tensor& input1, const Tensor& input2,
+                                                                           const Tensor& target, double margin,
                                                                            const std::string& reduction) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -47,9 +46,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const Optional& input1,
-                                                                           const Optional& input2,
-                                                                           const Optional& target, double margin,
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const Tensor& input1, const Tensor& input2,
+                                                                           const Tensor& target, double margin,
                                                                            const std::string& reduction) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -74,9 +72,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const Optional& input1,
-                                                                           const Optional& input2,
-                                                                           const Optional& target, double margin,
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const Tensor& input1, const Tensor& input2,
+                                                                           const Tensor& target, double margin,
                                                                            const std::string& reduction) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -97,8 +94,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const
   return {output, dot, square1, square2};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const Optional& input1, const Optional& input2,
-                                                                         const Optional& target, double margin,
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const Tensor& input1, const Tensor& input2,
+                                                                         const Tensor& target, double margin,
                                                                          const std::string& reduction) {
   if (reduction == "mean") return cosine_embedding_loss_forward_0(input1, input2, target, margin, reduction);
   if (reduction == "sum") return cosine_embedding_loss_forward_1(input1, input2, target, margin, reduction);
@@ -106,10 +103,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const O
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Optional& grad_output, const Optional& input1,
-                                                            const Optional& input2, const Optional& target,
-                                                            const Optional& dot, const Optional& square1,
-                                                            const Optional& square2, double margin,
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_output, const Tensor& input1,
+                                                            const Tensor& input2, const Tensor& target,
+                                                            const Tensor& dot, const Tensor& square1,
+                                                            const Tensor& square2, double margin,
                                                             const std::string& reduction,
                                                             const std::vector<bool>& mask) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
@@ -136,10 +133,10 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Optional& grad
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Optional& grad_output, const Optional& input1,
-                                                            const Optional& input2, const Optional& target,
-                                                            const Optional& dot, const Optional& square1,
-                                                            const Optional& square2, double margin,
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_output, const Tensor& input1,
+                                                            const Tensor& input2, const Tensor& target,
+                                                            const Tensor& dot, const Tensor& square1,
+                                                            const Tensor& square2, double margin,
                                                             const std::string& reduction,
                                                             const std::vector<bool>& mask) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
@@ -166,10 +163,10 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Optional& grad
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Optional& grad_output, const Optional& input1,
-                                                            const Optional& input2, const Optional& target,
-                                                            const Optional& dot, const Optional& square1,
-                                                            const Optional& square2, double margin,
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_output, const Tensor& input1,
+                                                            const Tensor& input2, const Tensor& target,
+                                                            const Tensor& dot, const Tensor& square1,
+                                                            const Tensor& square2, double margin,
                                                             const std::string& reduction,
                                                             const std::vector<bool>& mask) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
@@ -195,10 +192,9 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Optional& grad
   return {grad_input1, grad_input2};
 }
 
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward(const Optional& grad_output, const Optional& input1,
-                                                          const Optional& input2, const Optional& target,
-                                                          const Optional& dot, const Optional& square1,
-                                                          const Optional& square2, double margin,
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward(const Tensor& grad_output, const Tensor& input1,
+                                                          const Tensor& input2, const Tensor& target, const Tensor& dot,
+                                                          const Tensor& square1, const Tensor& square2, double margin,
                                                           const std::string& reduction, const std::vector<bool>& mask) {
   if (reduction == "mean") {
     return cosine_embedding_loss_backward_0(grad_output, input1, input2, target, dot, square1, square2, margin,
@@ -225,12 +221,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "cosine_embedding_loss_forward(Tensor? input1, Tensor? input2, Tensor? target, float margin, str reduction) -> "
+      "cosine_embedding_loss_forward(Tensor input1, Tensor input2, Tensor target, float margin, str reduction) -> "
       "(Tensor, Tensor, Tensor, Tensor)");
   m.def(
-      "cosine_embedding_loss_backward(Tensor? grad_output, Tensor? input1, Tensor? input2, Tensor? target, Tensor? "
-      "dot, Tensor? square1, Tensor? square2, float margin, str reduction, bool[] needs_input_grad) -> (Tensor, "
-      "Tensor)");
+      "cosine_embedding_loss_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor target, Tensor dot, "
+      "Tensor square1, Tensor square2, float margin, str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -15,8 +15,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Optional& x1, const Optional& x2,
-                                                                     double eps) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Tensor& x1, const Tensor& x2, double eps) {
   opgen::Call call("cosine_similarity", OPGEN_CHOOSE_STEPS(cosine_similarity), 1);
   call.input("x1", x1, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("x2", x2, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -37,10 +36,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Optio
   return {output, norm_d, norm_d_2, sum_d};
 }
 
-std::tuple<Tensor, Tensor> cosine_similarity_backward(const Optional& grad_output, const Optional& x1,
-                                                      const Optional& x2, const Optional& norm_d,
-                                                      const Optional& norm_d_2, const Optional& sum_d, double eps,
-                                                      const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> cosine_similarity_backward(const Tensor& grad_output, const Tensor& x1, const Tensor& x2,
+                                                      const Tensor& norm_d, const Tensor& norm_d_2, const Tensor& sum_d,
+                                                      double eps, const std::vector<bool>& mask) {
   opgen::Call call("cosine_similarity", OPGEN_CHOOSE_STEPS(cosine_similarity), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("x1", x1, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -74,10 +72,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("cosine_similarity_forward(Tensor? x1, Tensor? x2, float eps) -> (Tensor, Tensor, Tensor, Tensor)");
+  m.def("cosine_similarity_forward(Tensor x1, Tensor x2, float eps) -> (Tensor, Tensor, Tensor, Tensor)");
   m.def(
-      "cosine_similarity_backward(Tensor? grad_output, Tensor? x1, Tensor? x2, Tensor? norm_d, Tensor? norm_d_2, "
-      "Tensor? sum_d, float eps, bool[] needs_input_grad) -> (Tensor, Tensor)");
+      "cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, Tensor norm_d, Tensor norm_d_2, Tensor "
+      "sum_d, float eps, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

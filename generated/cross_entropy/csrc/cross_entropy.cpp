@@ -22,8 +22,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given, reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -54,8 +53,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const
 }
 
 // weight given, reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -82,8 +80,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
 }
 
 // weight given, reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -108,8 +105,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const
 }
 
 // weight not given, reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -137,8 +133,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const
 }
 
 // weight not given, reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -164,8 +159,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const
 }
 
 // weight not given, reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const Optional& input,
-                                                                           const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const Tensor& input, const Tensor& target,
                                                                            const Optional& weight, int64_t ignore_index,
                                                                            const std::string& reduction,
                                                                            double label_smoothing) {
@@ -188,7 +182,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward(const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward(const Tensor& input, const Tensor& target,
                                                                          const Optional& weight, int64_t ignore_index,
                                                                          const std::string& reduction,
                                                                          double label_smoothing) {
@@ -211,9 +205,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward(const O
 }
 
 // weight given, reduction is mean
-std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -250,9 +244,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Optional& grad_output,
 }
 
 // weight given, reduction is sum
-std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -283,9 +277,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Optional& grad_output,
 }
 
 // weight given, reduction is none
-std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -316,9 +310,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Optional& grad_output,
 }
 
 // weight not given, reduction is mean
-std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -339,9 +333,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Optional& grad_output,
 }
 
 // weight not given, reduction is sum
-std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -361,9 +355,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Optional& grad_output,
 }
 
 // weight not given, reduction is none
-std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Optional& grad_output, const Optional& input,
-                                                    const Optional& target, const Optional& weight,
-                                                    const Optional& logp_max, const Optional& logp_log,
+std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& target, const Optional& weight,
+                                                    const Tensor& logp_max, const Tensor& logp_log,
                                                     const Optional& sum_n_all, const Optional& sum_n_all_2,
                                                     int64_t ignore_index, const std::string& reduction,
                                                     double label_smoothing, const std::vector<bool>& mask) {
@@ -382,12 +376,12 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Optional& grad_output,
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> cross_entropy_backward(const Optional& grad_output, const Optional& input,
-                                                  const Optional& target, const Optional& weight,
-                                                  const Optional& logp_max, const Optional& logp_log,
-                                                  const Optional& sum_n_all, const Optional& sum_n_all_2,
-                                                  int64_t ignore_index, const std::string& reduction,
-                                                  double label_smoothing, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> cross_entropy_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                  const Optional& weight, const Tensor& logp_max,
+                                                  const Tensor& logp_log, const Optional& sum_n_all,
+                                                  const Optional& sum_n_all_2, int64_t ignore_index,
+                                                  const std::string& reduction, double label_smoothing,
+                                                  const std::vector<bool>& mask) {
   if (weight.has_value() && reduction == "mean") {
     return cross_entropy_backward_0(grad_output, input, target, weight, logp_max, logp_log, sum_n_all, sum_n_all_2,
                                     ignore_index, reduction, label_smoothing, mask);
@@ -425,11 +419,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "cross_entropy_forward(Tensor? input, Tensor? target, Tensor? weight, int ignore_index, str reduction, float "
+      "cross_entropy_forward(Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction, float "
       "label_smoothing) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
   m.def(
-      "cross_entropy_backward(Tensor? grad_output, Tensor? input, Tensor? target, Tensor? weight, Tensor? logp_max, "
-      "Tensor? logp_log, Tensor? sum_n_all, Tensor? sum_n_all_2, int ignore_index, str reduction, float "
+      "cross_entropy_backward(Tensor grad_output, Tensor input, Tensor target, Tensor? weight, Tensor logp_max, "
+      "Tensor logp_log, Tensor? sum_n_all, Tensor? sum_n_all_2, int ignore_index, str reduction, float "
       "label_smoothing, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor elu_forward(const Optional& input, double alpha) {
+Tensor elu_forward(const Tensor& input, double alpha) {
   opgen::Call call("elu", OPGEN_CHOOSE_STEPS(elu), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
@@ -24,7 +24,7 @@ Tensor elu_forward(const Optional& input, double alpha) {
   return call.result("output", Element::scalar);
 }
 
-Tensor elu_backward(const Optional& grad_output, const Optional& input, double alpha, const std::vector<bool>& mask) {
+Tensor elu_backward(const Tensor& grad_output, const Tensor& input, double alpha, const std::vector<bool>& mask) {
   opgen::Call call("elu", OPGEN_CHOOSE_STEPS(elu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -48,8 +48,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("elu_forward(Tensor? input, float alpha) -> Tensor");
-  m.def("elu_backward(Tensor? grad_output, Tensor? input, float alpha, bool[] needs_input_grad) -> Tensor");
+  m.def("elu_forward(Tensor input, float alpha) -> Tensor");
+  m.def("elu_backward(Tensor grad_output, Tensor input, float alpha, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

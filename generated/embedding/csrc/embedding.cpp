@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor embedding_forward(const Optional& input, const Optional& weight) {
+Tensor embedding_forward(const Tensor& input, const Tensor& weight) {
   opgen::Call call("embedding", OPGEN_CHOOSE_STEPS(embedding), 2);
   call.input("input", input, Element::int64, {opgen::batch});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
@@ -24,7 +24,7 @@ Tensor embedding_forward(const Optional& input, const Optional& weight) {
   return call.result("output", Element::scalar);
 }
 
-Tensor embedding_backward(const Optional& grad_output, const Optional& input, const Optional& weight,
+Tensor embedding_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
                           const std::vector<bool>& mask) {
   opgen::Call call("embedding", OPGEN_CHOOSE_STEPS(embedding), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "D")});
@@ -49,8 +49,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("embedding_forward(Tensor? input, Tensor? weight) -> Tensor");
-  m.def("embedding_backward(Tensor? grad_output, Tensor? input, Tensor? weight, bool[] needs_input_grad) -> Tensor");
+  m.def("embedding_forward(Tensor input, Tensor weight) -> Tensor");
+  m.def("embedding_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -14,7 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // per_sample_weights given
-Tensor embedding_bag_forward_0(const Optional& input, const Optional& weight, const Optional& per_sample_weights) {
+Tensor embedding_bag_forward_0(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
@@ -27,7 +27,7 @@ Tensor embedding_bag_forward_0(const Optional& input, const Optional& weight, co
 }
 
 // per_sample_weights not given
-Tensor embedding_bag_forward_1(const Optional& input, const Optional& weight, const Optional& per_sample_weights) {
+Tensor embedding_bag_forward_1(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.input("input", input, Element::int64, {opgen::dim(0, "N"), opgen::dim(1, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(2, "V"), opgen::dim(3, "D")});
@@ -38,14 +38,14 @@ Tensor embedding_bag_forward_1(const Optional& input, const Optional& weight, co
   return call.result("output", Element::scalar);
 }
 
-Tensor embedding_bag_forward(const Optional& input, const Optional& weight, const Optional& per_sample_weights) {
+Tensor embedding_bag_forward(const Tensor& input, const Tensor& weight, const Optional& per_sample_weights) {
   if (per_sample_weights.has_value()) return embedding_bag_forward_0(input, weight, per_sample_weights);
   return embedding_bag_forward_1(input, weight, per_sample_weights);
 }
 
 // per_sample_weights given
-std::tuple<Tensor, Tensor> embedding_bag_backward_0(const Optional& grad_output, const Optional& input,
-                                                    const Optional& weight, const Optional& per_sample_weights,
+std::tuple<Tensor, Tensor> embedding_bag_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& weight, const Optional& per_sample_weights,
                                                     const std::vector<bool>& mask) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
@@ -64,8 +64,8 @@ std::tuple<Tensor, Tensor> embedding_bag_backward_0(const Optional& grad_output,
 }
 
 // per_sample_weights not given
-std::tuple<Tensor, Tensor> embedding_bag_backward_1(const Optional& grad_output, const Optional& input,
-                                                    const Optional& weight, const Optional& per_sample_weights,
+std::tuple<Tensor, Tensor> embedding_bag_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& weight, const Optional& per_sample_weights,
                                                     const std::vector<bool>& mask) {
   opgen::Call call("embedding_bag", OPGEN_CHOOSE_STEPS(embedding_bag), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
@@ -78,9 +78,8 @@ std::tuple<Tensor, Tensor> embedding_bag_backward_1(const Optional& grad_output,
   return {call.result("grad_weight", Element::scalar), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> embedding_bag_backward(const Optional& grad_output, const Optional& input,
-                                                  const Optional& weight, const Optional& per_sample_weights,
-                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> embedding_bag_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                  const Optional& per_sample_weights, const std::vector<bool>& mask) {
   if (per_sample_weights.has_value()) {
     return embedding_bag_backward_0(grad_output, input, weight, per_sample_weights, mask);
   }
@@ -99,9 +98,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("embedding_bag_forward(Tensor? input, Tensor? weight, Tensor? per_sample_weights) -> Tensor");
+  m.def("embedding_bag_forward(Tensor input, Tensor weight, Tensor? per_sample_weights) -> Tensor");
   m.def(
-      "embedding_bag_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? per_sample_weights, bool[] "
+      "embedding_bag_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor? per_sample_weights, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

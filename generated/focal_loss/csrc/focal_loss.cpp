@@ -17,7 +17,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor focal_loss_forward_0(const Optional& logits, const Optional& target, double alpha, double gamma,
+Tensor focal_loss_forward_0(const Tensor& logits, const Tensor& target, double alpha, double gamma,
                             const std::string& reduction) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.input("logits", logits, Element::scalar, {opgen::batch});
@@ -32,7 +32,7 @@ Tensor focal_loss_forward_0(const Optional& logits, const Optional& target, doub
 }
 
 // reduction is sum
-Tensor focal_loss_forward_1(const Optional& logits, const Optional& target, double alpha, double gamma,
+Tensor focal_loss_forward_1(const Tensor& logits, const Tensor& target, double alpha, double gamma,
                             const std::string& reduction) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.input("logits", logits, Element::scalar, {opgen::batch});
@@ -47,7 +47,7 @@ Tensor focal_loss_forward_1(const Optional& logits, const Optional& target, doub
 }
 
 // reduction is none
-Tensor focal_loss_forward_2(const Optional& logits, const Optional& target, double alpha, double gamma,
+Tensor focal_loss_forward_2(const Tensor& logits, const Tensor& target, double alpha, double gamma,
                             const std::string& reduction) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.input("logits", logits, Element::scalar, {opgen::batch});
@@ -61,7 +61,7 @@ Tensor focal_loss_forward_2(const Optional& logits, const Optional& target, doub
   return call.result("output", Element::scalar);
 }
 
-Tensor focal_loss_forward(const Optional& logits, const Optional& target, double alpha, double gamma,
+Tensor focal_loss_forward(const Tensor& logits, const Tensor& target, double alpha, double gamma,
                           const std::string& reduction) {
   if (reduction == "mean") return focal_loss_forward_0(logits, target, alpha, gamma, reduction);
   if (reduction == "sum") return focal_loss_forward_1(logits, target, alpha, gamma, reduction);
@@ -69,7 +69,7 @@ Tensor focal_loss_forward(const Optional& logits, const Optional& target, double
 }
 
 // reduction is mean
-Tensor focal_loss_backward_0(const Optional& grad_output, const Optional& logits, const Optional& target, double alpha,
+Tensor focal_loss_backward_0(const Tensor& grad_output, const Tensor& logits, const Tensor& target, double alpha,
                              double gamma, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -85,7 +85,7 @@ Tensor focal_loss_backward_0(const Optional& grad_output, const Optional& logits
 }
 
 // reduction is sum
-Tensor focal_loss_backward_1(const Optional& grad_output, const Optional& logits, const Optional& target, double alpha,
+Tensor focal_loss_backward_1(const Tensor& grad_output, const Tensor& logits, const Tensor& target, double alpha,
                              double gamma, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -101,7 +101,7 @@ Tensor focal_loss_backward_1(const Optional& grad_output, const Optional& logits
 }
 
 // reduction is none
-Tensor focal_loss_backward_2(const Optional& grad_output, const Optional& logits, const Optional& target, double alpha,
+Tensor focal_loss_backward_2(const Tensor& grad_output, const Tensor& logits, const Tensor& target, double alpha,
                              double gamma, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("focal_loss", OPGEN_CHOOSE_STEPS(focal_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -116,7 +116,7 @@ Tensor focal_loss_backward_2(const Optional& grad_output, const Optional& logits
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 
-Tensor focal_loss_backward(const Optional& grad_output, const Optional& logits, const Optional& target, double alpha,
+Tensor focal_loss_backward(const Tensor& grad_output, const Tensor& logits, const Tensor& target, double alpha,
                            double gamma, const std::string& reduction, const std::vector<bool>& mask) {
   if (reduction == "mean") return focal_loss_backward_0(grad_output, logits, target, alpha, gamma, reduction, mask);
   if (reduction == "sum") return focal_loss_backward_1(grad_output, logits, target, alpha, gamma, reduction, mask);
@@ -135,9 +135,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("focal_loss_forward(Tensor? logits, Tensor? target, float alpha, float gamma, str reduction) -> Tensor");
+  m.def("focal_loss_forward(Tensor logits, Tensor target, float alpha, float gamma, str reduction) -> Tensor");
   m.def(
-      "focal_loss_backward(Tensor? grad_output, Tensor? logits, Tensor? target, float alpha, float gamma, str "
+      "focal_loss_backward(Tensor grad_output, Tensor logits, Tensor target, float alpha, float gamma, str "
       "reduction, bool[] needs_input_grad) -> Tensor");
 }
 

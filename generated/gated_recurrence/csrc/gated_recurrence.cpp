@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // initial given
-Tensor gated_recurrence_forward_0(const Optional& gate, const Optional& input, const Optional& initial) {
+Tensor gated_recurrence_forward_0(const Tensor& gate, const Tensor& input, const Optional& initial) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -28,7 +28,7 @@ Tensor gated_recurrence_forward_0(const Optional& gate, const Optional& input, c
 }
 
 // initial not given
-Tensor gated_recurrence_forward_1(const Optional& gate, const Optional& input, const Optional& initial) {
+Tensor gated_recurrence_forward_1(const Tensor& gate, const Tensor& input, const Optional& initial) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -39,15 +39,15 @@ Tensor gated_recurrence_forward_1(const Optional& gate, const Optional& input, c
   return call.result("state", Element::scalar);
 }
 
-Tensor gated_recurrence_forward(const Optional& gate, const Optional& input, const Optional& initial) {
+Tensor gated_recurrence_forward(const Tensor& gate, const Tensor& input, const Optional& initial) {
   if (initial.has_value()) return gated_recurrence_forward_0(gate, input, initial);
   return gated_recurrence_forward_1(gate, input, initial);
 }
 
 // initial given
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Optional& grad_state, const Optional& gate,
-                                                               const Optional& input, const Optional& initial,
-                                                               const Optional& state, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Tensor& grad_state, const Tensor& gate,
+                                                               const Tensor& input, const Optional& initial,
+                                                               const Tensor& state, const std::vector<bool>& mask) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.cotangent("grad_state", grad_state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -70,9 +70,9 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Optional& g
 }
 
 // initial not given
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Optional& grad_state, const Optional& gate,
-                                                               const Optional& input, const Optional& initial,
-                                                               const Optional& state, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Tensor& grad_state, const Tensor& gate,
+                                                               const Tensor& input, const Optional& initial,
+                                                               const Tensor& state, const std::vector<bool>& mask) {
   opgen::Call call("gated_recurrence", OPGEN_CHOOSE_STEPS(gated_recurrence), 2);
   call.cotangent("grad_state", grad_state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -90,9 +90,9 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Optional& g
   return {grad_gate, grad_input, Tensor()};
 }
 
-std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward(const Optional& grad_state, const Optional& gate,
-                                                             const Optional& input, const Optional& initial,
-                                                             const Optional& state, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward(const Tensor& grad_state, const Tensor& gate,
+                                                             const Tensor& input, const Optional& initial,
+                                                             const Tensor& state, const std::vector<bool>& mask) {
   if (initial.has_value()) return gated_recurrence_backward_0(grad_state, gate, input, initial, state, mask);
   return gated_recurrence_backward_1(grad_state, gate, input, initial, state, mask);
 }
@@ -109,10 +109,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("gated_recurrence_forward(Tensor? gate, Tensor? input, Tensor? initial) -> Tensor");
+  m.def("gated_recurrence_forward(Tensor gate, Tensor input, Tensor? initial) -> Tensor");
   m.def(
-      "gated_recurrence_backward(Tensor? grad_state, Tensor? gate, Tensor? input, Tensor? initial, Tensor? state, "
-      "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "gated_recurrence_backward(Tensor grad_state, Tensor gate, Tensor input, Tensor? initial, Tensor state, bool[] "
+      "needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

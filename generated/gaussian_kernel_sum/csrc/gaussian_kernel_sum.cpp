@@ -14,7 +14,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor gaussian_kernel_sum_forward(const Optional& x, const Optional& y, const Optional& b, double width) {
+Tensor gaussian_kernel_sum_forward(const Tensor& x, const Tensor& y, const Tensor& b, double width) {
   opgen::Call call("gaussian_kernel_sum", OPGEN_CHOOSE_STEPS(gaussian_kernel_sum), 4);
   call.input("x", x, Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")});
   call.input("y", y, Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")});
@@ -27,8 +27,8 @@ Tensor gaussian_kernel_sum_forward(const Optional& x, const Optional& y, const O
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor, Tensor> gaussian_kernel_sum_backward(const Optional& grad_output, const Optional& x,
-                                                                const Optional& y, const Optional& b, double width,
+std::tuple<Tensor, Tensor, Tensor> gaussian_kernel_sum_backward(const Tensor& grad_output, const Tensor& x,
+                                                                const Tensor& y, const Tensor& b, double width,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("gaussian_kernel_sum", OPGEN_CHOOSE_STEPS(gaussian_kernel_sum), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(3, "E")});
@@ -66,9 +66,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("gaussian_kernel_sum_forward(Tensor? x, Tensor? y, Tensor? b, float width) -> Tensor");
+  m.def("gaussian_kernel_sum_forward(Tensor x, Tensor y, Tensor b, float width) -> Tensor");
   m.def(
-      "gaussian_kernel_sum_backward(Tensor? grad_output, Tensor? x, Tensor? y, Tensor? b, float width, bool[] "
+      "gaussian_kernel_sum_backward(Tensor grad_output, Tensor x, Tensor y, Tensor b, float width, bool[] "
       "needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // approximate is none
-Tensor geglu_forward_0(const Optional& gate, const Optional& up, const std::string& approximate) {
+Tensor geglu_forward_0(const Tensor& gate, const Tensor& up, const std::string& approximate) {
   opgen::Call call("geglu", OPGEN_CHOOSE_STEPS(geglu), 0);
   call.input("gate", gate, Element::scalar, {opgen::batch});
   call.input("up", up, Element::scalar, {opgen::batch});
@@ -28,7 +28,7 @@ Tensor geglu_forward_0(const Optional& gate, const Optional& up, const std::stri
 }
 
 // approximate is tanh
-Tensor geglu_forward_1(const Optional& gate, const Optional& up, const std::string& approximate) {
+Tensor geglu_forward_1(const Tensor& gate, const Tensor& up, const std::string& approximate) {
   opgen::Call call("geglu", OPGEN_CHOOSE_STEPS(geglu), 0);
   call.input("gate", gate, Element::scalar, {opgen::batch});
   call.input("up", up, Element::scalar, {opgen::batch});
@@ -39,13 +39,13 @@ Tensor geglu_forward_1(const Optional& gate, const Optional& up, const std::stri
   return call.result("output", Element::scalar);
 }
 
-Tensor geglu_forward(const Optional& gate, const Optional& up, const std::string& approximate) {
+Tensor geglu_forward(const Tensor& gate, const Tensor& up, const std::string& approximate) {
   if (approximate == "none") return geglu_forward_0(gate, up, approximate);
   return geglu_forward_1(gate, up, approximate);
 }
 
 // approximate is none
-std::tuple<Tensor, Tensor> geglu_backward_0(const Optional& grad_output, const Optional& gate, const Optional& up,
+std::tuple<Tensor, Tensor> geglu_backward_0(const Tensor& grad_output, const Tensor& gate, const Tensor& up,
                                             const std::string& approximate, const std::vector<bool>& mask) {
   opgen::Call call("geglu", OPGEN_CHOOSE_STEPS(geglu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -62,7 +62,7 @@ std::tuple<Tensor, Tensor> geglu_backward_0(const Optional& grad_output, const O
 }
 
 // approximate is tanh
-std::tuple<Tensor, Tensor> geglu_backward_1(const Optional& grad_output, const Optional& gate, const Optional& up,
+std::tuple<Tensor, Tensor> geglu_backward_1(const Tensor& grad_output, const Tensor& gate, const Tensor& up,
                                             const std::string& approximate, const std::vector<bool>& mask) {
   opgen::Call call("geglu", OPGEN_CHOOSE_STEPS(geglu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -78,7 +78,7 @@ std::tuple<Tensor, Tensor> geglu_backward_1(const Optional& grad_output, const O
   return {grad_gate, grad_up};
 }
 
-std::tuple<Tensor, Tensor> geglu_backward(const Optional& grad_output, const Optional& gate, const Optional& up,
+std::tuple<Tensor, Tensor> geglu_backward(const Tensor& grad_output, const Tensor& gate, const Tensor& up,
                                           const std::string& approximate, const std::vector<bool>& mask) {
   if (approximate == "none") return geglu_backward_0(grad_output, gate, up, approximate, mask);
   return geglu_backward_1(grad_output, gate, up, approximate, mask);
@@ -96,9 +96,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("geglu_forward(Tensor? gate, Tensor? up, str approximate) -> Tensor");
+  m.def("geglu_forward(Tensor gate, Tensor up, str approximate) -> Tensor");
   m.def(
-      "geglu_backward(Tensor? grad_output, Tensor? gate, Tensor? up, str approximate, bool[] needs_input_grad) -> "
+      "geglu_backward(Tensor grad_output, Tensor gate, Tensor up, str approximate, bool[] needs_input_grad) -> "
       "(Tensor, Tensor)");
 }
 

@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // approximate is none
-Tensor gelu_forward_0(const Optional& input, const std::string& approximate) {
+Tensor gelu_forward_0(const Tensor& input, const std::string& approximate) {
   opgen::Call call("gelu", OPGEN_CHOOSE_STEPS(gelu), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
@@ -26,7 +26,7 @@ Tensor gelu_forward_0(const Optional& input, const std::string& approximate) {
 }
 
 // approximate is tanh
-Tensor gelu_forward_1(const Optional& input, const std::string& approximate) {
+Tensor gelu_forward_1(const Tensor& input, const std::string& approximate) {
   opgen::Call call("gelu", OPGEN_CHOOSE_STEPS(gelu), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
@@ -36,13 +36,13 @@ Tensor gelu_forward_1(const Optional& input, const std::string& approximate) {
   return call.result("output", Element::scalar);
 }
 
-Tensor gelu_forward(const Optional& input, const std::string& approximate) {
+Tensor gelu_forward(const Tensor& input, const std::string& approximate) {
   if (approximate == "none") return gelu_forward_0(input, approximate);
   return gelu_forward_1(input, approximate);
 }
 
 // approximate is none
-Tensor gelu_backward_0(const Optional& grad_output, const Optional& input, const std::string& approximate,
+Tensor gelu_backward_0(const Tensor& grad_output, const Tensor& input, const std::string& approximate,
                        const std::vector<bool>& mask) {
   opgen::Call call("gelu", OPGEN_CHOOSE_STEPS(gelu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -55,7 +55,7 @@ Tensor gelu_backward_0(const Optional& grad_output, const Optional& input, const
 }
 
 // approximate is tanh
-Tensor gelu_backward_1(const Optional& grad_output, const Optional& input, const std::string& approximate,
+Tensor gelu_backward_1(const Tensor& grad_output, const Tensor& input, const std::string& approximate,
                        const std::vector<bool>& mask) {
   opgen::Call call("gelu", OPGEN_CHOOSE_STEPS(gelu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -67,7 +67,7 @@ Tensor gelu_backward_1(const Optional& grad_output, const Optional& input, const
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor gelu_backward(const Optional& grad_output, const Optional& input, const std::string& approximate,
+Tensor gelu_backward(const Tensor& grad_output, const Tensor& input, const std::string& approximate,
                      const std::vector<bool>& mask) {
   if (approximate == "none") return gelu_backward_0(grad_output, input, approximate, mask);
   return gelu_backward_1(grad_output, input, approximate, mask);
@@ -85,8 +85,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("gelu_forward(Tensor? input, str approximate) -> Tensor");
-  m.def("gelu_backward(Tensor? grad_output, Tensor? input, str approximate, bool[] needs_input_grad) -> Tensor");
+  m.def("gelu_forward(Tensor input, str approximate) -> Tensor");
+  m.def("gelu_backward(Tensor grad_output, Tensor input, str approximate, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

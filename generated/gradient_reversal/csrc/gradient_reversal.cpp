@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor gradient_reversal_forward(const Optional& x, double scale) {
+Tensor gradient_reversal_forward(const Tensor& x, double scale) {
   opgen::Call call("gradient_reversal", OPGEN_CHOOSE_STEPS(gradient_reversal), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
@@ -24,8 +24,7 @@ Tensor gradient_reversal_forward(const Optional& x, double scale) {
   return call.result("y", Element::scalar);
 }
 
-Tensor gradient_reversal_backward(const Optional& grad_y, const Optional& x, double scale,
-                                  const std::vector<bool>& mask) {
+Tensor gradient_reversal_backward(const Tensor& grad_y, const Tensor& x, double scale, const std::vector<bool>& mask) {
   opgen::Call call("gradient_reversal", OPGEN_CHOOSE_STEPS(gradient_reversal), 0);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
@@ -49,8 +48,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("gradient_reversal_forward(Tensor? x, float scale) -> Tensor");
-  m.def("gradient_reversal_backward(Tensor? grad_y, Tensor? x, float scale, bool[] needs_input_grad) -> Tensor");
+  m.def("gradient_reversal_forward(Tensor x, float scale) -> Tensor");
+  m.def("gradient_reversal_backward(Tensor grad_y, Tensor x, float scale, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

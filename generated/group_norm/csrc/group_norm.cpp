@@ -17,7 +17,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, int64_t num_groups, double eps) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -41,7 +41,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Optional& input, c
 }
 
 // weight given, bias not given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, int64_t num_groups, double eps) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -64,7 +64,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Optional& input, c
 }
 
 // weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, int64_t num_groups, double eps) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -87,7 +87,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Optional& input, c
 }
 
 // weight not given, bias not given
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, int64_t num_groups, double eps) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -108,8 +108,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Optional& input, c
   return {output, mu, rstd};
 }
 
-std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Optional& input, const Optional& weight,
-                                                      const Optional& bias, int64_t num_groups, double eps) {
+std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
+                                                      int64_t num_groups, double eps) {
   if (weight.has_value() && bias.has_value()) return group_norm_forward_0(input, weight, bias, num_groups, eps);
   if (weight.has_value() && !bias.has_value()) return group_norm_forward_1(input, weight, bias, num_groups, eps);
   if (!weight.has_value() && bias.has_value()) return group_norm_forward_2(input, weight, bias, num_groups, eps);
@@ -117,9 +117,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Optional& input, con
 }
 
 // weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Optional& grad_output, const Optional& input,
-                                                         const Optional& weight, const Optional& mu,
-                                                         const Optional& rstd, int64_t num_groups, double eps,
+std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                         int64_t num_groups, double eps,
                                                          const std::vector<bool>& mask) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -150,9 +150,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Optional& grad_ou
 }
 
 // weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Optional& grad_output, const Optional& input,
-                                                         const Optional& weight, const Optional& mu,
-                                                         const Optional& rstd, int64_t num_groups, double eps,
+std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                         int64_t num_groups, double eps,
                                                          const std::vector<bool>& mask) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -179,8 +179,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Optional& grad_ou
   return {grad_input, Tensor(), grad_bias};
 }
 
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Optional& grad_output, const Optional& input,
-                                                       const Optional& weight, const Optional& mu, const Optional& rstd,
+std::tuple<Tensor, Tensor, Tensor> group_norm_backward(const Tensor& grad_output, const Tensor& input,
+                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
                                                        int64_t num_groups, double eps, const std::vector<bool>& mask) {
   if (weight.has_value()) return group_norm_backward_0(grad_output, input, weight, mu, rstd, num_groups, eps, mask);
   return group_norm_backward_2(grad_output, input, weight, mu, rstd, num_groups, eps, mask);
@@ -199,11 +199,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "group_norm_forward(Tensor? input, Tensor? weight, Tensor? bias, int num_groups, float eps) -> (Tensor, "
-      "Tensor, Tensor)");
+      "group_norm_forward(Tensor input, Tensor? weight, Tensor? bias, int num_groups, float eps) -> (Tensor, Tensor, "
+      "Tensor)");
   m.def(
-      "group_norm_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? mu, Tensor? rstd, int "
-      "num_groups, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "group_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mu, Tensor rstd, int num_groups, "
+      "float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

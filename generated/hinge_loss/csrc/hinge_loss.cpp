@@ -17,7 +17,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // squared is true, reduction is mean
-Tensor hinge_loss_forward_0(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_0(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -31,7 +31,7 @@ Tensor hinge_loss_forward_0(const Optional& input, const Optional& target, doubl
 }
 
 // squared is true, reduction is sum
-Tensor hinge_loss_forward_1(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_1(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -45,7 +45,7 @@ Tensor hinge_loss_forward_1(const Optional& input, const Optional& target, doubl
 }
 
 // squared is true, reduction is none
-Tensor hinge_loss_forward_2(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_2(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -59,7 +59,7 @@ Tensor hinge_loss_forward_2(const Optional& input, const Optional& target, doubl
 }
 
 // squared is false, reduction is mean
-Tensor hinge_loss_forward_3(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_3(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -73,7 +73,7 @@ Tensor hinge_loss_forward_3(const Optional& input, const Optional& target, doubl
 }
 
 // squared is false, reduction is sum
-Tensor hinge_loss_forward_4(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_4(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -87,7 +87,7 @@ Tensor hinge_loss_forward_4(const Optional& input, const Optional& target, doubl
 }
 
 // squared is false, reduction is none
-Tensor hinge_loss_forward_5(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward_5(const Tensor& input, const Tensor& target, double margin, bool squared,
                             const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -100,7 +100,7 @@ Tensor hinge_loss_forward_5(const Optional& input, const Optional& target, doubl
   return call.result("output", Element::scalar);
 }
 
-Tensor hinge_loss_forward(const Optional& input, const Optional& target, double margin, bool squared,
+Tensor hinge_loss_forward(const Tensor& input, const Tensor& target, double margin, bool squared,
                           const std::string& reduction) {
   if (squared && reduction == "mean") return hinge_loss_forward_0(input, target, margin, squared, reduction);
   if (squared && reduction == "sum") return hinge_loss_forward_1(input, target, margin, squared, reduction);
@@ -111,7 +111,7 @@ Tensor hinge_loss_forward(const Optional& input, const Optional& target, double 
 }
 
 // squared is true, reduction is mean
-Tensor hinge_loss_backward_0(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -126,7 +126,7 @@ Tensor hinge_loss_backward_0(const Optional& grad_output, const Optional& input,
 }
 
 // squared is true, reduction is sum
-Tensor hinge_loss_backward_1(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -141,7 +141,7 @@ Tensor hinge_loss_backward_1(const Optional& grad_output, const Optional& input,
 }
 
 // squared is true, reduction is none
-Tensor hinge_loss_backward_2(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -156,7 +156,7 @@ Tensor hinge_loss_backward_2(const Optional& grad_output, const Optional& input,
 }
 
 // squared is false, reduction is mean
-Tensor hinge_loss_backward_3(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -171,7 +171,7 @@ Tensor hinge_loss_backward_3(const Optional& grad_output, const Optional& input,
 }
 
 // squared is false, reduction is sum
-Tensor hinge_loss_backward_4(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -186,7 +186,7 @@ Tensor hinge_loss_backward_4(const Optional& grad_output, const Optional& input,
 }
 
 // squared is false, reduction is none
-Tensor hinge_loss_backward_5(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                              bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -200,7 +200,7 @@ Tensor hinge_loss_backward_5(const Optional& grad_output, const Optional& input,
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor hinge_loss_backward(const Optional& grad_output, const Optional& input, const Optional& target, double margin,
+Tensor hinge_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target, double margin,
                            bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   if (squared && reduction == "mean") {
     return hinge_loss_backward_0(grad_output, input, target, margin, squared, reduction, mask);
@@ -232,9 +232,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("hinge_loss_forward(Tensor? input, Tensor? target, float margin, bool squared, str reduction) -> Tensor");
+  m.def("hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction) -> Tensor");
   m.def(
-      "hinge_loss_backward(Tensor? grad_output, Tensor? input, Tensor? target, float margin, bool squared, str "
+      "hinge_loss_backward(Tensor grad_output, Tensor input, Tensor target, float margin, bool squared, str "
       "reduction, bool[] needs_input_grad) -> Tensor");
 }
 

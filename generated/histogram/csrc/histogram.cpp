@@ -14,7 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given
-Tensor histogram_forward_0(const Optional& input, const Optional& weight, int64_t bins, double low, double high) {
+Tensor histogram_forward_0(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
   opgen::Call call("histogram", OPGEN_CHOOSE_STEPS(histogram), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "N")});
@@ -30,7 +30,7 @@ Tensor histogram_forward_0(const Optional& input, const Optional& weight, int64_
 }
 
 // weight not given
-Tensor histogram_forward_1(const Optional& input, const Optional& weight, int64_t bins, double low, double high) {
+Tensor histogram_forward_1(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
   opgen::Call call("histogram", OPGEN_CHOOSE_STEPS(histogram), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N")});
   call.begin();
@@ -44,12 +44,12 @@ Tensor histogram_forward_1(const Optional& input, const Optional& weight, int64_
   return call.result("output", Element::scalar);
 }
 
-Tensor histogram_forward(const Optional& input, const Optional& weight, int64_t bins, double low, double high) {
+Tensor histogram_forward(const Tensor& input, const Optional& weight, int64_t bins, double low, double high) {
   if (weight.has_value()) return histogram_forward_0(input, weight, bins, low, high);
   return histogram_forward_1(input, weight, bins, low, high);
 }
 
-Tensor histogram_backward(const Optional& grad_output, const Optional& input, int64_t bins, double low, double high,
+Tensor histogram_backward(const Tensor& grad_output, const Tensor& input, int64_t bins, double low, double high,
                           const std::vector<bool>& mask) {
   opgen::Call call("histogram", OPGEN_CHOOSE_STEPS(histogram), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(1, "B")});
@@ -77,9 +77,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("histogram_forward(Tensor? input, Tensor? weight, int bins, float low, float high) -> Tensor");
+  m.def("histogram_forward(Tensor input, Tensor? weight, int bins, float low, float high) -> Tensor");
   m.def(
-      "histogram_backward(Tensor? grad_output, Tensor? input, int bins, float low, float high, bool[] "
+      "histogram_backward(Tensor grad_output, Tensor input, int bins, float low, float high, bool[] "
       "needs_input_grad) -> Tensor");
 }
 

@@ -16,8 +16,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor> huber_loss_forward_0(const Optional& input, const Optional& target,
-                                                const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -32,8 +32,8 @@ std::tuple<Tensor, Tensor> huber_loss_forward_0(const Optional& input, const Opt
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> huber_loss_forward_1(const Optional& input, const Optional& target,
-                                                const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -48,8 +48,8 @@ std::tuple<Tensor, Tensor> huber_loss_forward_1(const Optional& input, const Opt
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> huber_loss_forward_2(const Optional& input, const Optional& target,
-                                                const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -62,17 +62,16 @@ std::tuple<Tensor, Tensor> huber_loss_forward_2(const Optional& input, const Opt
   return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor> huber_loss_forward(const Optional& input, const Optional& target,
-                                              const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                              double delta) {
   if (reduction == "mean") return huber_loss_forward_0(input, target, reduction, delta);
   if (reduction == "sum") return huber_loss_forward_1(input, target, reduction, delta);
   return huber_loss_forward_2(input, target, reduction, delta);
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> huber_loss_backward_0(const Optional& grad_output, const Optional& input,
-                                                 const Optional& target, const Optional& error,
-                                                 const std::string& reduction, double delta,
+std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -91,9 +90,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Optional& grad_output, co
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> huber_loss_backward_1(const Optional& grad_output, const Optional& input,
-                                                 const Optional& target, const Optional& error,
-                                                 const std::string& reduction, double delta,
+std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -112,9 +110,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Optional& grad_output, co
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> huber_loss_backward_2(const Optional& grad_output, const Optional& input,
-                                                 const Optional& target, const Optional& error,
-                                                 const std::string& reduction, double delta,
+std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -132,9 +129,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Optional& grad_output, co
   return {grad_input, grad_target};
 }
 
-std::tuple<Tensor, Tensor> huber_loss_backward(const Optional& grad_output, const Optional& input,
-                                               const Optional& target, const Optional& error,
-                                               const std::string& reduction, double delta,
+std::tuple<Tensor, Tensor> huber_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                               const Tensor& error, const std::string& reduction, double delta,
                                                const std::vector<bool>& mask) {
   if (reduction == "mean") return huber_loss_backward_0(grad_output, input, target, error, reduction, delta, mask);
   if (reduction == "sum") return huber_loss_backward_1(grad_output, input, target, error, reduction, delta, mask);
@@ -153,9 +149,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("huber_loss_forward(Tensor? input, Tensor? target, str reduction, float delta) -> (Tensor, Tensor)");
+  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> (Tensor, Tensor)");
   m.def(
-      "huber_loss_backward(Tensor? grad_output, Tensor? input, Tensor? target, Tensor? error, str reduction, float "
+      "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float "
       "delta, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor> info_nce_forward_0(const Optional& query, const Optional& key, double temperature,
+std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor& key, double temperature,
                                               const std::string& reduction) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -34,7 +34,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_0(const Optional& query, const Optio
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> info_nce_forward_1(const Optional& query, const Optional& key, double temperature,
+std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor& key, double temperature,
                                               const std::string& reduction) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -52,7 +52,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_1(const Optional& query, const Optio
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> info_nce_forward_2(const Optional& query, const Optional& key, double temperature,
+std::tuple<Tensor, Tensor> info_nce_forward_2(const Tensor& query, const Tensor& key, double temperature,
                                               const std::string& reduction) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -68,7 +68,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_2(const Optional& query, const Optio
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor> info_nce_forward(const Optional& query, const Optional& key, double temperature,
+std::tuple<Tensor, Tensor> info_nce_forward(const Tensor& query, const Tensor& key, double temperature,
                                             const std::string& reduction) {
   if (reduction == "mean") return info_nce_forward_0(query, key, temperature, reduction);
   if (reduction == "sum") return info_nce_forward_1(query, key, temperature, reduction);
@@ -76,8 +76,8 @@ std::tuple<Tensor, Tensor> info_nce_forward(const Optional& query, const Optiona
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> info_nce_backward_0(const Optional& grad_output, const Optional& query, const Optional& key,
-                                               const Optional& logsumexp_j, double temperature,
+std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                               const Tensor& logsumexp_j, double temperature,
                                                const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -98,8 +98,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Optional& grad_output, cons
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> info_nce_backward_1(const Optional& grad_output, const Optional& query, const Optional& key,
-                                               const Optional& logsumexp_j, double temperature,
+std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                               const Tensor& logsumexp_j, double temperature,
                                                const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -118,8 +118,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Optional& grad_output, cons
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> info_nce_backward_2(const Optional& grad_output, const Optional& query, const Optional& key,
-                                               const Optional& logsumexp_j, double temperature,
+std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                               const Tensor& logsumexp_j, double temperature,
                                                const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N")});
@@ -137,8 +137,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Optional& grad_output, cons
   return {grad_query, grad_key};
 }
 
-std::tuple<Tensor, Tensor> info_nce_backward(const Optional& grad_output, const Optional& query, const Optional& key,
-                                             const Optional& logsumexp_j, double temperature,
+std::tuple<Tensor, Tensor> info_nce_backward(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                             const Tensor& logsumexp_j, double temperature,
                                              const std::string& reduction, const std::vector<bool>& mask) {
   if (reduction == "mean") {
     return info_nce_backward_0(grad_output, query, key, logsumexp_j, temperature, reduction, mask);
@@ -161,10 +161,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("info_nce_forward(Tensor? query, Tensor? key, float temperature, str reduction) -> (Tensor, Tensor)");
+  m.def("info_nce_forward(Tensor query, Tensor key, float temperature, str reduction) -> (Tensor, Tensor)");
   m.def(
-      "info_nce_backward(Tensor? grad_output, Tensor? query, Tensor? key, Tensor? logsumexp_j, float temperature, "
-      "str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");
+      "info_nce_backward(Tensor grad_output, Tensor query, Tensor key, Tensor logsumexp_j, float temperature, str "
+      "reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -18,7 +18,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor js_divergence_forward_0(const Optional& log_p, const Optional& log_q, const std::string& reduction) {
+Tensor js_divergence_forward_0(const Tensor& log_p, const Tensor& log_q, const std::string& reduction) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("log_q", log_q, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -32,7 +32,7 @@ Tensor js_divergence_forward_0(const Optional& log_p, const Optional& log_q, con
 }
 
 // reduction is sum
-Tensor js_divergence_forward_1(const Optional& log_p, const Optional& log_q, const std::string& reduction) {
+Tensor js_divergence_forward_1(const Tensor& log_p, const Tensor& log_q, const std::string& reduction) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("log_q", log_q, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -46,7 +46,7 @@ Tensor js_divergence_forward_1(const Optional& log_p, const Optional& log_q, con
 }
 
 // reduction is none
-Tensor js_divergence_forward_2(const Optional& log_p, const Optional& log_q, const std::string& reduction) {
+Tensor js_divergence_forward_2(const Tensor& log_p, const Tensor& log_q, const std::string& reduction) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("log_q", log_q, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -57,16 +57,15 @@ Tensor js_divergence_forward_2(const Optional& log_p, const Optional& log_q, con
   return call.result("output", Element::scalar);
 }
 
-Tensor js_divergence_forward(const Optional& log_p, const Optional& log_q, const std::string& reduction) {
+Tensor js_divergence_forward(const Tensor& log_p, const Tensor& log_q, const std::string& reduction) {
   if (reduction == "mean") return js_divergence_forward_0(log_p, log_q, reduction);
   if (reduction == "sum") return js_divergence_forward_1(log_p, log_q, reduction);
   return js_divergence_forward_2(log_p, log_q, reduction);
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> js_divergence_backward_0(const Optional& grad_output, const Optional& log_p,
-                                                    const Optional& log_q, const std::string& reduction,
-                                                    const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> js_divergence_backward_0(const Tensor& grad_output, const Tensor& log_p, const Tensor& log_q,
+                                                    const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -82,9 +81,8 @@ std::tuple<Tensor, Tensor> js_divergence_backward_0(const Optional& grad_output,
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> js_divergence_backward_1(const Optional& grad_output, const Optional& log_p,
-                                                    const Optional& log_q, const std::string& reduction,
-                                                    const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> js_divergence_backward_1(const Tensor& grad_output, const Tensor& log_p, const Tensor& log_q,
+                                                    const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -100,9 +98,8 @@ std::tuple<Tensor, Tensor> js_divergence_backward_1(const Optional& grad_output,
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> js_divergence_backward_2(const Optional& grad_output, const Optional& log_p,
-                                                    const Optional& log_q, const std::string& reduction,
-                                                    const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> js_divergence_backward_2(const Tensor& grad_output, const Tensor& log_p, const Tensor& log_q,
+                                                    const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("js_divergence", OPGEN_CHOOSE_STEPS(js_divergence), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("log_p", log_p, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -117,9 +114,8 @@ std::tuple<Tensor, Tensor> js_divergence_backward_2(const Optional& grad_output,
   return {grad_log_p, grad_log_q};
 }
 
-std::tuple<Tensor, Tensor> js_divergence_backward(const Optional& grad_output, const Optional& log_p,
-                                                  const Optional& log_q, const std::string& reduction,
-                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> js_divergence_backward(const Tensor& grad_output, const Tensor& log_p, const Tensor& log_q,
+                                                  const std::string& reduction, const std::vector<bool>& mask) {
   if (reduction == "mean") return js_divergence_backward_0(grad_output, log_p, log_q, reduction, mask);
   if (reduction == "sum") return js_divergence_backward_1(grad_output, log_p, log_q, reduction, mask);
   return js_divergence_backward_2(grad_output, log_p, log_q, reduction, mask);
@@ -137,9 +133,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("js_divergence_forward(Tensor? log_p, Tensor? log_q, str reduction) -> Tensor");
+  m.def("js_divergence_forward(Tensor log_p, Tensor log_q, str reduction) -> Tensor");
   m.def(
-      "js_divergence_backward(Tensor? grad_output, Tensor? log_p, Tensor? log_q, str reduction, bool[] "
+      "js_divergence_backward(Tensor grad_output, Tensor log_p, Tensor log_q, str reduction, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

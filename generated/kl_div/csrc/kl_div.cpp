@@ -20,7 +20,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean, log_target is true
-Tensor kl_div_forward_0(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -32,7 +32,7 @@ Tensor kl_div_forward_0(const Optional& input, const Optional& target, const std
 }
 
 // reduction is mean, log_target is false
-Tensor kl_div_forward_1(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -44,7 +44,7 @@ Tensor kl_div_forward_1(const Optional& input, const Optional& target, const std
 }
 
 // reduction is batchmean, log_target is true
-Tensor kl_div_forward_2(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -56,7 +56,7 @@ Tensor kl_div_forward_2(const Optional& input, const Optional& target, const std
 }
 
 // reduction is batchmean, log_target is false
-Tensor kl_div_forward_3(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_3(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -68,7 +68,7 @@ Tensor kl_div_forward_3(const Optional& input, const Optional& target, const std
 }
 
 // reduction is sum, log_target is true
-Tensor kl_div_forward_4(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_4(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -80,7 +80,7 @@ Tensor kl_div_forward_4(const Optional& input, const Optional& target, const std
 }
 
 // reduction is sum, log_target is false
-Tensor kl_div_forward_5(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_5(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -92,7 +92,7 @@ Tensor kl_div_forward_5(const Optional& input, const Optional& target, const std
 }
 
 // reduction is none, log_target is true
-Tensor kl_div_forward_6(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_6(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -104,7 +104,7 @@ Tensor kl_div_forward_6(const Optional& input, const Optional& target, const std
 }
 
 // reduction is none, log_target is false
-Tensor kl_div_forward_7(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward_7(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("target", target, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -115,7 +115,7 @@ Tensor kl_div_forward_7(const Optional& input, const Optional& target, const std
   return call.result("output", Element::scalar);
 }
 
-Tensor kl_div_forward(const Optional& input, const Optional& target, const std::string& reduction, bool log_target) {
+Tensor kl_div_forward(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   if (reduction == "mean" && log_target) return kl_div_forward_0(input, target, reduction, log_target);
   if (reduction == "mean" && !log_target) return kl_div_forward_1(input, target, reduction, log_target);
   if (reduction == "batchmean" && log_target) return kl_div_forward_2(input, target, reduction, log_target);
@@ -127,7 +127,7 @@ Tensor kl_div_forward(const Optional& input, const Optional& target, const std::
 }
 
 // reduction is mean, log_target is true
-std::tuple<Tensor, Tensor> kl_div_backward_0(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -145,7 +145,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_0(const Optional& grad_output, const 
 }
 
 // reduction is mean, log_target is false
-std::tuple<Tensor, Tensor> kl_div_backward_1(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -163,7 +163,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_1(const Optional& grad_output, const 
 }
 
 // reduction is batchmean, log_target is true
-std::tuple<Tensor, Tensor> kl_div_backward_2(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -181,7 +181,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_2(const Optional& grad_output, const 
 }
 
 // reduction is batchmean, log_target is false
-std::tuple<Tensor, Tensor> kl_div_backward_3(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_3(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -199,7 +199,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_3(const Optional& grad_output, const 
 }
 
 // reduction is sum, log_target is true
-std::tuple<Tensor, Tensor> kl_div_backward_4(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_4(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -217,7 +217,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_4(const Optional& grad_output, const 
 }
 
 // reduction is sum, log_target is false
-std::tuple<Tensor, Tensor> kl_div_backward_5(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_5(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -235,7 +235,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_5(const Optional& grad_output, const 
 }
 
 // reduction is none, log_target is true
-std::tuple<Tensor, Tensor> kl_div_backward_6(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_6(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -253,7 +253,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_6(const Optional& grad_output, const 
 }
 
 // reduction is none, log_target is false
-std::tuple<Tensor, Tensor> kl_div_backward_7(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward_7(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, bool log_target,
                                              const std::vector<bool>& mask) {
   opgen::Call call("kl_div", OPGEN_CHOOSE_STEPS(kl_div), 1);
@@ -270,7 +270,7 @@ std::tuple<Tensor, Tensor> kl_div_backward_7(const Optional& grad_output, const 
   return {grad_input, grad_target};
 }
 
-std::tuple<Tensor, Tensor> kl_div_backward(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> kl_div_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                            const std::string& reduction, bool log_target,
                                            const std::vector<bool>& mask) {
   if (reduction == "mean" && log_target) {
@@ -309,9 +309,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("kl_div_forward(Tensor? input, Tensor? target, str reduction, bool log_target) -> Tensor");
+  m.def("kl_div_forward(Tensor input, Tensor target, str reduction, bool log_target) -> Tensor");
   m.def(
-      "kl_div_backward(Tensor? grad_output, Tensor? input, Tensor? target, str reduction, bool log_target, bool[] "
+      "kl_div_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, bool log_target, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, double eps) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -36,7 +36,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Optional& input, c
 }
 
 // weight given, bias not given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_1(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_1(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, double eps) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -55,7 +55,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_1(const Optional& input, c
 }
 
 // weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_2(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_2(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, double eps) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_2(const Optional& input, c
 }
 
 // weight not given, bias not given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_3(const Optional& input, const Optional& weight,
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_3(const Tensor& input, const Optional& weight,
                                                         const Optional& bias, double eps) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -91,8 +91,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_3(const Optional& input, c
   return {output, mu, rstd};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Optional& input, const Optional& weight,
-                                                      const Optional& bias, double eps) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
+                                                      double eps) {
   if (weight.has_value() && bias.has_value()) return layer_norm_forward_0(input, weight, bias, eps);
   if (weight.has_value() && !bias.has_value()) return layer_norm_forward_1(input, weight, bias, eps);
   if (!weight.has_value() && bias.has_value()) return layer_norm_forward_2(input, weight, bias, eps);
@@ -100,10 +100,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Optional& input, con
 }
 
 // weight given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Optional& grad_output, const Optional& input,
-                                                         const Optional& weight, const Optional& mu,
-                                                         const Optional& rstd, double eps,
-                                                         const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                         double eps, const std::vector<bool>& mask) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -124,10 +123,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Optional& grad_ou
 }
 
 // weight not given, bias given
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_2(const Optional& grad_output, const Optional& input,
-                                                         const Optional& weight, const Optional& mu,
-                                                         const Optional& rstd, double eps,
-                                                         const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                         const Optional& weight, const Tensor& mu, const Tensor& rstd,
+                                                         double eps, const std::vector<bool>& mask) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -144,8 +142,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_2(const Optional& grad_ou
   return {grad_input, Tensor(), grad_bias};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Optional& grad_output, const Optional& input,
-                                                       const Optional& weight, const Optional& mu, const Optional& rstd,
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output, const Tensor& input,
+                                                       const Optional& weight, const Tensor& mu, const Tensor& rstd,
                                                        double eps, const std::vector<bool>& mask) {
   if (weight.has_value()) return layer_norm_backward_0(grad_output, input, weight, mu, rstd, eps, mask);
   return layer_norm_backward_2(grad_output, input, weight, mu, rstd, eps, mask);
@@ -163,9 +161,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("layer_norm_forward(Tensor? input, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)");
+  m.def("layer_norm_forward(Tensor input, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "layer_norm_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? mu, Tensor? rstd, float eps, "
+      "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mu, Tensor rstd, float eps, "
       "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 

@@ -18,7 +18,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // box given
-Tensor lennard_jones_forward_0(const Optional& position, const Optional& box, double sigma, double epsilon) {
+Tensor lennard_jones_forward_0(const Tensor& position, const Optional& box, double sigma, double epsilon) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
   call.input("position", position, Element::scalar, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(3)});
   call.input("box", box, Element::scalar, {opgen::fixed(3)});
@@ -34,7 +34,7 @@ Tensor lennard_jones_forward_0(const Optional& position, const Optional& box, do
 }
 
 // box not given
-Tensor lennard_jones_forward_1(const Optional& position, const Optional& box, double sigma, double epsilon) {
+Tensor lennard_jones_forward_1(const Tensor& position, const Optional& box, double sigma, double epsilon) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
   call.input("position", position, Element::scalar, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(3)});
   call.begin();
@@ -48,13 +48,13 @@ Tensor lennard_jones_forward_1(const Optional& position, const Optional& box, do
   return call.result("energy", Element::scalar);
 }
 
-Tensor lennard_jones_forward(const Optional& position, const Optional& box, double sigma, double epsilon) {
+Tensor lennard_jones_forward(const Tensor& position, const Optional& box, double sigma, double epsilon) {
   if (box.has_value()) return lennard_jones_forward_0(position, box, sigma, epsilon);
   return lennard_jones_forward_1(position, box, sigma, epsilon);
 }
 
 // box given
-std::tuple<Tensor, Tensor> lennard_jones_backward_0(const Optional& grad_energy, const Optional& position,
+std::tuple<Tensor, Tensor> lennard_jones_backward_0(const Tensor& grad_energy, const Tensor& position,
                                                     const Optional& box, double sigma, double epsilon,
                                                     const std::vector<bool>& mask) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
@@ -82,7 +82,7 @@ std::tuple<Tensor, Tensor> lennard_jones_backward_0(const Optional& grad_energy,
 }
 
 // box not given
-std::tuple<Tensor, Tensor> lennard_jones_backward_1(const Optional& grad_energy, const Optional& position,
+std::tuple<Tensor, Tensor> lennard_jones_backward_1(const Tensor& grad_energy, const Tensor& position,
                                                     const Optional& box, double sigma, double epsilon,
                                                     const std::vector<bool>& mask) {
   opgen::Call call("lennard_jones", OPGEN_CHOOSE_STEPS(lennard_jones), 1);
@@ -102,7 +102,7 @@ std::tuple<Tensor, Tensor> lennard_jones_backward_1(const Optional& grad_energy,
   return {call.result("grad_position", Element::scalar, 0, "position"), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> lennard_jones_backward(const Optional& grad_energy, const Optional& position,
+std::tuple<Tensor, Tensor> lennard_jones_backward(const Tensor& grad_energy, const Tensor& position,
                                                   const Optional& box, double sigma, double epsilon,
                                                   const std::vector<bool>& mask) {
   if (box.has_value()) return lennard_jones_backward_0(grad_energy, position, box, sigma, epsilon, mask);
@@ -121,9 +121,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("lennard_jones_forward(Tensor? position, Tensor? box, float sigma, float epsilon) -> Tensor");
+  m.def("lennard_jones_forward(Tensor position, Tensor? box, float sigma, float epsilon) -> Tensor");
   m.def(
-      "lennard_jones_backward(Tensor? grad_energy, Tensor? position, Tensor? box, float sigma, float epsilon, bool[] "
+      "lennard_jones_backward(Tensor grad_energy, Tensor position, Tensor? box, float sigma, float epsilon, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

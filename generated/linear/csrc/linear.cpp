@@ -14,7 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-Tensor linear_forward_0(const Optional& input, const Optional& weight, const Optional& bias) {
+Tensor linear_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias) {
   opgen::Call call("linear", OPGEN_CHOOSE_STEPS(linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -27,7 +27,7 @@ Tensor linear_forward_0(const Optional& input, const Optional& weight, const Opt
 }
 
 // bias not given
-Tensor linear_forward_1(const Optional& input, const Optional& weight, const Optional& bias) {
+Tensor linear_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias) {
   opgen::Call call("linear", OPGEN_CHOOSE_STEPS(linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -38,13 +38,13 @@ Tensor linear_forward_1(const Optional& input, const Optional& weight, const Opt
   return call.result("output", Element::scalar);
 }
 
-Tensor linear_forward(const Optional& input, const Optional& weight, const Optional& bias) {
+Tensor linear_forward(const Tensor& input, const Tensor& weight, const Optional& bias) {
   if (bias.has_value()) return linear_forward_0(input, weight, bias);
   return linear_forward_1(input, weight, bias);
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_backward(const Optional& grad_output, const Optional& input,
-                                                   const Optional& weight, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                                                   const std::vector<bool>& mask) {
   opgen::Call call("linear", OPGEN_CHOOSE_STEPS(linear), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
@@ -75,10 +75,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("linear_forward(Tensor? input, Tensor? weight, Tensor? bias) -> Tensor");
+  m.def("linear_forward(Tensor input, Tensor weight, Tensor? bias) -> Tensor");
   m.def(
-      "linear_backward(Tensor? grad_output, Tensor? input, Tensor? weight, bool[] needs_input_grad) -> (Tensor, "
-      "Tensor, Tensor)");
+      "linear_backward(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> (Tensor, Tensor, "
+      "Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -19,8 +19,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given, activation is relu
-std::tuple<Tensor, Tensor> linear_activation_forward_0(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -35,8 +35,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_0(const Optional& input, co
 }
 
 // bias given, activation is gelu
-std::tuple<Tensor, Tensor> linear_activation_forward_1(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -51,8 +51,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_1(const Optional& input, co
 }
 
 // bias given, activation is silu
-std::tuple<Tensor, Tensor> linear_activation_forward_2(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_2(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -67,8 +67,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_2(const Optional& input, co
 }
 
 // bias given, activation is tanh
-std::tuple<Tensor, Tensor> linear_activation_forward_3(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_3(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -83,8 +83,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_3(const Optional& input, co
 }
 
 // bias given, activation is none
-std::tuple<Tensor, Tensor> linear_activation_forward_4(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_4(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -99,8 +99,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_4(const Optional& input, co
 }
 
 // bias not given, activation is relu
-std::tuple<Tensor, Tensor> linear_activation_forward_5(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_5(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -114,8 +114,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_5(const Optional& input, co
 }
 
 // bias not given, activation is gelu
-std::tuple<Tensor, Tensor> linear_activation_forward_6(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_6(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -129,8 +129,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_6(const Optional& input, co
 }
 
 // bias not given, activation is silu
-std::tuple<Tensor, Tensor> linear_activation_forward_7(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_7(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -144,8 +144,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_7(const Optional& input, co
 }
 
 // bias not given, activation is tanh
-std::tuple<Tensor, Tensor> linear_activation_forward_8(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_8(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -159,8 +159,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_8(const Optional& input, co
 }
 
 // bias not given, activation is none
-std::tuple<Tensor, Tensor> linear_activation_forward_9(const Optional& input, const Optional& weight,
-                                                       const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward_9(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                       const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -173,8 +173,8 @@ std::tuple<Tensor, Tensor> linear_activation_forward_9(const Optional& input, co
   return {call.result("output", Element::scalar), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> linear_activation_forward(const Optional& input, const Optional& weight,
-                                                     const Optional& bias, const std::string& activation) {
+std::tuple<Tensor, Tensor> linear_activation_forward(const Tensor& input, const Tensor& weight, const Optional& bias,
+                                                     const std::string& activation) {
   if (bias.has_value() && activation == "relu") return linear_activation_forward_0(input, weight, bias, activation);
   if (bias.has_value() && activation == "gelu") return linear_activation_forward_1(input, weight, bias, activation);
   if (bias.has_value() && activation == "silu") return linear_activation_forward_2(input, weight, bias, activation);
@@ -188,9 +188,9 @@ std::tuple<Tensor, Tensor> linear_activation_forward(const Optional& input, cons
 }
 
 // bias given, activation is relu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -215,9 +215,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Optional& 
 }
 
 // bias given, activation is gelu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -242,9 +242,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Optional& 
 }
 
 // bias given, activation is silu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -269,9 +269,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Optional& 
 }
 
 // bias given, activation is tanh
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -296,9 +296,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Optional& 
 }
 
 // bias given, activation is none
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -320,9 +320,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Optional& 
 }
 
 // bias not given, activation is relu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -344,9 +344,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Optional& 
 }
 
 // bias not given, activation is gelu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -368,9 +368,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Optional& 
 }
 
 // bias not given, activation is silu
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -392,9 +392,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Optional& 
 }
 
 // bias not given, activation is tanh
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -416,9 +416,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Optional& 
 }
 
 // bias not given, activation is none
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_9(const Optional& grad_output, const Optional& input,
-                                                                const Optional& weight, const Optional& bias,
-                                                                const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_9(const Tensor& grad_output, const Tensor& input,
+                                                                const Tensor& weight, const Optional& bias,
+                                                                const Tensor& output, const Optional& z,
                                                                 const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
@@ -436,9 +436,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_9(const Optional& 
   return {grad_input, grad_weight, Tensor()};
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_activation_backward(const Optional& grad_output, const Optional& input,
-                                                              const Optional& weight, const Optional& bias,
-                                                              const Optional& output, const Optional& z,
+std::tuple<Tensor, Tensor, Tensor> linear_activation_backward(const Tensor& grad_output, const Tensor& input,
+                                                              const Tensor& weight, const Optional& bias,
+                                                              const Tensor& output, const Optional& z,
                                                               const std::string& activation,
                                                               const std::vector<bool>& mask) {
   if (bias.has_value() && activation == "relu") {
@@ -483,9 +483,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("linear_activation_forward(Tensor? input, Tensor? weight, Tensor? bias, str activation) -> (Tensor, Tensor)");
+  m.def("linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation) -> (Tensor, Tensor)");
   m.def(
-      "linear_activation_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? bias, Tensor? output, "
+      "linear_activation_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor? bias, Tensor output, "
       "Tensor? z, str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 

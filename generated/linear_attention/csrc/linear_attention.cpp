@@ -17,8 +17,8 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(const Optional& query, const Optional& key,
-                                                                            const Optional& value, double eps) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(const Tensor& query, const Tensor& key,
+                                                                            const Tensor& value, double eps) {
   opgen::Call call("linear_attention", OPGEN_CHOOSE_STEPS(linear_attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -47,12 +47,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   return {output, numerator_part, numerator, denominator_part, denominator};
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Optional& grad_output, const Optional& query,
-                                                             const Optional& key, const Optional& value,
-                                                             const Optional& numerator_part, const Optional& numerator,
-                                                             const Optional& denominator_part,
-                                                             const Optional& denominator, double eps,
-                                                             const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Tensor& grad_output, const Tensor& query,
+                                                             const Tensor& key, const Tensor& value,
+                                                             const Tensor& numerator_part, const Tensor& numerator,
+                                                             const Tensor& denominator_part, const Tensor& denominator,
+                                                             double eps, const std::vector<bool>& mask) {
   opgen::Call call("linear_attention", OPGEN_CHOOSE_STEPS(linear_attention), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
@@ -118,12 +117,12 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "linear_attention_forward(Tensor? query, Tensor? key, Tensor? value, float eps) -> (Tensor, Tensor, Tensor, "
+      "linear_attention_forward(Tensor query, Tensor key, Tensor value, float eps) -> (Tensor, Tensor, Tensor, "
       "Tensor, Tensor)");
   m.def(
-      "linear_attention_backward(Tensor? grad_output, Tensor? query, Tensor? key, Tensor? value, Tensor? "
-      "numerator_part, Tensor? numerator, Tensor? denominator_part, Tensor? denominator, float eps, bool[] "
-      "needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "linear_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor numerator_part, "
+      "Tensor numerator, Tensor denominator_part, Tensor denominator, float eps, bool[] needs_input_grad) -> "
+      "(Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor log_softmax_forward(const Optional& input) {
+Tensor log_softmax_forward(const Tensor& input) {
   opgen::Call call("log_softmax", OPGEN_CHOOSE_STEPS(log_softmax), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
@@ -23,7 +23,7 @@ Tensor log_softmax_forward(const Optional& input) {
   return call.result("output", Element::scalar);
 }
 
-Tensor log_softmax_backward(const Optional& grad_output, const Optional& input, const Optional& output,
+Tensor log_softmax_backward(const Tensor& grad_output, const Tensor& input, const Tensor& output,
                             const std::vector<bool>& mask) {
   opgen::Call call("log_softmax", OPGEN_CHOOSE_STEPS(log_softmax), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
@@ -48,8 +48,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("log_softmax_forward(Tensor? input) -> Tensor");
-  m.def("log_softmax_backward(Tensor? grad_output, Tensor? input, Tensor? output, bool[] needs_input_grad) -> Tensor");
+  m.def("log_softmax_forward(Tensor input) -> Tensor");
+  m.def("log_softmax_backward(Tensor grad_output, Tensor input, Tensor output, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor logsumexp_forward(const Optional& input) {
+Tensor logsumexp_forward(const Tensor& input) {
   opgen::Call call("logsumexp", OPGEN_CHOOSE_STEPS(logsumexp), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
@@ -23,7 +23,7 @@ Tensor logsumexp_forward(const Optional& input) {
   return call.result("output", Element::scalar);
 }
 
-Tensor logsumexp_backward(const Optional& grad_output, const Optional& input, const Optional& output,
+Tensor logsumexp_backward(const Tensor& grad_output, const Tensor& input, const Tensor& output,
                           const std::vector<bool>& mask) {
   opgen::Call call("logsumexp", OPGEN_CHOOSE_STEPS(logsumexp), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -48,8 +48,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("logsumexp_forward(Tensor? input) -> Tensor");
-  m.def("logsumexp_backward(Tensor? grad_output, Tensor? input, Tensor? output, bool[] needs_input_grad) -> Tensor");
+  m.def("logsumexp_forward(Tensor input) -> Tensor");
+  m.def("logsumexp_backward(Tensor grad_output, Tensor input, Tensor output, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

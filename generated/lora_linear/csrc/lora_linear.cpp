@@ -15,8 +15,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given
-std::tuple<Tensor, Tensor> lora_linear_forward_0(const Optional& input, const Optional& weight, const Optional& lora_a,
-                                                 const Optional& lora_b, const Optional& bias, double scale) {
+std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
+                                                 const Tensor& lora_b, const Optional& bias, double scale) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -38,8 +38,8 @@ std::tuple<Tensor, Tensor> lora_linear_forward_0(const Optional& input, const Op
 }
 
 // bias not given
-std::tuple<Tensor, Tensor> lora_linear_forward_1(const Optional& input, const Optional& weight, const Optional& lora_a,
-                                                 const Optional& lora_b, const Optional& bias, double scale) {
+std::tuple<Tensor, Tensor> lora_linear_forward_1(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
+                                                 const Tensor& lora_b, const Optional& bias, double scale) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -59,16 +59,16 @@ std::tuple<Tensor, Tensor> lora_linear_forward_1(const Optional& input, const Op
   return {call.result("output", Element::scalar), call.result("adaptation_part", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor> lora_linear_forward(const Optional& input, const Optional& weight, const Optional& lora_a,
-                                               const Optional& lora_b, const Optional& bias, double scale) {
+std::tuple<Tensor, Tensor> lora_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
+                                               const Tensor& lora_b, const Optional& bias, double scale) {
   if (bias.has_value()) return lora_linear_forward_0(input, weight, lora_a, lora_b, bias, scale);
   return lora_linear_forward_1(input, weight, lora_a, lora_b, bias, scale);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Optional& grad_output,
-                                                                        const Optional& input, const Optional& weight,
-                                                                        const Optional& lora_a, const Optional& lora_b,
-                                                                        const Optional& adaptation_part, double scale,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Tensor& grad_output, const Tensor& input,
+                                                                        const Tensor& weight, const Tensor& lora_a,
+                                                                        const Tensor& lora_b,
+                                                                        const Tensor& adaptation_part, double scale,
                                                                         const std::vector<bool>& mask) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -128,11 +128,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "lora_linear_forward(Tensor? input, Tensor? weight, Tensor? lora_a, Tensor? lora_b, Tensor? bias, float scale) "
-      "-> (Tensor, Tensor)");
+      "lora_linear_forward(Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor? bias, float scale) -> "
+      "(Tensor, Tensor)");
   m.def(
-      "lora_linear_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? lora_a, Tensor? lora_b, "
-      "Tensor? adaptation_part, float scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "lora_linear_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor "
+      "adaptation_part, float scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // stride given
-std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Optional& input, int64_t kernel_size,
+std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t kernel_size,
                                                 const std::optional<int64_t>& stride, int64_t padding) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
@@ -33,7 +33,7 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Optional& input, int64_t k
 }
 
 // stride not given
-std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Optional& input, int64_t kernel_size,
+std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t kernel_size,
                                                 const std::optional<int64_t>& stride, int64_t padding) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
@@ -49,15 +49,15 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Optional& input, int64_t k
   return {call.result("output", Element::scalar), call.result("ties_output", Element::int64)};
 }
 
-std::tuple<Tensor, Tensor> max_pool2d_forward(const Optional& input, int64_t kernel_size,
+std::tuple<Tensor, Tensor> max_pool2d_forward(const Tensor& input, int64_t kernel_size,
                                               const std::optional<int64_t>& stride, int64_t padding) {
   if (stride.has_value()) return max_pool2d_forward_0(input, kernel_size, stride, padding);
   return max_pool2d_forward_1(input, kernel_size, stride, padding);
 }
 
 // stride given
-Tensor max_pool2d_backward_0(const Optional& grad_output, const Optional& input, const Optional& output,
-                             const Optional& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& output,
+                             const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
                              int64_t padding, const std::vector<bool>& mask) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
@@ -77,8 +77,8 @@ Tensor max_pool2d_backward_0(const Optional& grad_output, const Optional& input,
 }
 
 // stride not given
-Tensor max_pool2d_backward_1(const Optional& grad_output, const Optional& input, const Optional& output,
-                             const Optional& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& output,
+                             const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
                              int64_t padding, const std::vector<bool>& mask) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
@@ -96,8 +96,8 @@ Tensor max_pool2d_backward_1(const Optional& grad_output, const Optional& input,
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor max_pool2d_backward(const Optional& grad_output, const Optional& input, const Optional& output,
-                           const Optional& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
+Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& output,
+                           const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
                            int64_t padding, const std::vector<bool>& mask) {
   if (stride.has_value()) {
     return max_pool2d_backward_0(grad_output, input, output, ties_output, kernel_size, stride, padding, mask);
@@ -117,9 +117,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("max_pool2d_forward(Tensor? input, int kernel_size, int? stride, int padding) -> (Tensor, Tensor)");
+  m.def("max_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding) -> (Tensor, Tensor)");
   m.def(
-      "max_pool2d_backward(Tensor? grad_output, Tensor? input, Tensor? output, Tensor? ties_output, int kernel_size, "
+      "max_pool2d_backward(Tensor grad_output, Tensor input, Tensor output, Tensor ties_output, int kernel_size, "
       "int? stride, int padding, bool[] needs_input_grad) -> Tensor");
 }
 

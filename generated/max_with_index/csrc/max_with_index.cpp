@@ -14,7 +14,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Optional& input) {
+std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input) {
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
@@ -30,8 +30,8 @@ std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Optional& input)
   return {value, index, ties_value};
 }
 
-Tensor max_with_index_backward(const Optional& grad_value, const Optional& input, const Optional& value,
-                               const Optional& ties_value, const std::vector<bool>& mask) {
+Tensor max_with_index_backward(const Tensor& grad_value, const Tensor& input, const Tensor& value,
+                               const Tensor& ties_value, const std::vector<bool>& mask) {
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.cotangent("grad_value", grad_value, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
@@ -56,9 +56,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("max_with_index_forward(Tensor? input) -> (Tensor, Tensor, Tensor)");
+  m.def("max_with_index_forward(Tensor input) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "max_with_index_backward(Tensor? grad_value, Tensor? input, Tensor? value, Tensor? ties_value, bool[] "
+      "max_with_index_backward(Tensor grad_value, Tensor input, Tensor value, Tensor ties_value, bool[] "
       "needs_input_grad) -> Tensor");
 }
 

@@ -14,7 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // edge_weight given
-Tensor message_passing_forward_0(const Optional& input, const Optional& source, const Optional& target,
+Tensor message_passing_forward_0(const Tensor& input, const Tensor& source, const Tensor& target,
                                  const Optional& edge_weight) {
   opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
   call.input("input", input, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
@@ -29,7 +29,7 @@ Tensor message_passing_forward_0(const Optional& input, const Optional& source, 
 }
 
 // edge_weight not given
-Tensor message_passing_forward_1(const Optional& input, const Optional& source, const Optional& target,
+Tensor message_passing_forward_1(const Tensor& input, const Tensor& source, const Tensor& target,
                                  const Optional& edge_weight) {
   opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
   call.input("input", input, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
@@ -42,15 +42,15 @@ Tensor message_passing_forward_1(const Optional& input, const Optional& source, 
   return call.result("output", Element::scalar);
 }
 
-Tensor message_passing_forward(const Optional& input, const Optional& source, const Optional& target,
+Tensor message_passing_forward(const Tensor& input, const Tensor& source, const Tensor& target,
                                const Optional& edge_weight) {
   if (edge_weight.has_value()) return message_passing_forward_0(input, source, target, edge_weight);
   return message_passing_forward_1(input, source, target, edge_weight);
 }
 
 // edge_weight given
-std::tuple<Tensor, Tensor> message_passing_backward_0(const Optional& grad_output, const Optional& input,
-                                                      const Optional& source, const Optional& target,
+std::tuple<Tensor, Tensor> message_passing_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                      const Tensor& source, const Tensor& target,
                                                       const Optional& edge_weight, const std::vector<bool>& mask) {
   opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
@@ -70,8 +70,8 @@ std::tuple<Tensor, Tensor> message_passing_backward_0(const Optional& grad_outpu
 }
 
 // edge_weight not given
-std::tuple<Tensor, Tensor> message_passing_backward_1(const Optional& grad_output, const Optional& input,
-                                                      const Optional& source, const Optional& target,
+std::tuple<Tensor, Tensor> message_passing_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                      const Tensor& source, const Tensor& target,
                                                       const Optional& edge_weight, const std::vector<bool>& mask) {
   opgen::Call call("message_passing", OPGEN_CHOOSE_STEPS(message_passing), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "V"), opgen::dim(1, "D")});
@@ -84,8 +84,8 @@ std::tuple<Tensor, Tensor> message_passing_backward_1(const Optional& grad_outpu
   return {call.result("grad_input", Element::scalar), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> message_passing_backward(const Optional& grad_output, const Optional& input,
-                                                    const Optional& source, const Optional& target,
+std::tuple<Tensor, Tensor> message_passing_backward(const Tensor& grad_output, const Tensor& input,
+                                                    const Tensor& source, const Tensor& target,
                                                     const Optional& edge_weight, const std::vector<bool>& mask) {
   if (edge_weight.has_value()) {
     return message_passing_backward_0(grad_output, input, source, target, edge_weight, mask);
@@ -105,10 +105,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("message_passing_forward(Tensor? input, Tensor? source, Tensor? target, Tensor? edge_weight) -> Tensor");
+  m.def("message_passing_forward(Tensor input, Tensor source, Tensor target, Tensor? edge_weight) -> Tensor");
   m.def(
-      "message_passing_backward(Tensor? grad_output, Tensor? input, Tensor? source, Tensor? target, Tensor? "
-      "edge_weight, bool[] needs_input_grad) -> (Tensor, Tensor)");
+      "message_passing_backward(Tensor grad_output, Tensor input, Tensor source, Tensor target, Tensor? edge_weight, "
+      "bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,8 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> modrelu_forward(const Optional& input_real, const Optional& input_imag,
-                                           const Optional& bias) {
+std::tuple<Tensor, Tensor> modrelu_forward(const Tensor& input_real, const Tensor& input_imag, const Tensor& bias) {
   opgen::Call call("modrelu", OPGEN_CHOOSE_STEPS(modrelu), 1);
   call.input("input_real", input_real, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
   call.input("input_imag", input_imag, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
@@ -27,9 +26,9 @@ std::tuple<Tensor, Tensor> modrelu_forward(const Optional& input_real, const Opt
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Optional& grad_output_real, const Optional& grad_output_imag,
-                                                    const Optional& input_real, const Optional& input_imag,
-                                                    const Optional& bias, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Tensor& grad_output_real, const Tensor& grad_output_imag,
+                                                    const Tensor& input_real, const Tensor& input_imag,
+                                                    const Tensor& bias, const std::vector<bool>& mask) {
   opgen::Call call("modrelu", OPGEN_CHOOSE_STEPS(modrelu), 1);
   call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
   call.cotangent("grad_output_imag", grad_output_imag, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
@@ -61,10 +60,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("modrelu_forward(Tensor? input_real, Tensor? input_imag, Tensor? bias) -> (Tensor, Tensor)");
+  m.def("modrelu_forward(Tensor input_real, Tensor input_imag, Tensor bias) -> (Tensor, Tensor)");
   m.def(
-      "modrelu_backward(Tensor? grad_output_real, Tensor? grad_output_imag, Tensor? input_real, Tensor? input_imag, "
-      "Tensor? bias, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "modrelu_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor input_imag, "
+      "Tensor bias, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -14,7 +14,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor mse_loss_forward_0(const Optional& input, const Optional& target, const std::string& reduction) {
+Tensor mse_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -26,7 +26,7 @@ Tensor mse_loss_forward_0(const Optional& input, const Optional& target, const s
 }
 
 // reduction is sum
-Tensor mse_loss_forward_1(const Optional& input, const Optional& target, const std::string& reduction) {
+Tensor mse_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -38,7 +38,7 @@ Tensor mse_loss_forward_1(const Optional& input, const Optional& target, const s
 }
 
 // reduction is none
-Tensor mse_loss_forward_2(const Optional& input, const Optional& target, const std::string& reduction) {
+Tensor mse_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -49,16 +49,15 @@ Tensor mse_loss_forward_2(const Optional& input, const Optional& target, const s
   return call.result("output", Element::scalar);
 }
 
-Tensor mse_loss_forward(const Optional& input, const Optional& target, const std::string& reduction) {
+Tensor mse_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction) {
   if (reduction == "mean") return mse_loss_forward_0(input, target, reduction);
   if (reduction == "sum") return mse_loss_forward_1(input, target, reduction);
   return mse_loss_forward_2(input, target, reduction);
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> mse_loss_backward_0(const Optional& grad_output, const Optional& input,
-                                               const Optional& target, const std::string& reduction,
-                                               const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                               const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -74,9 +73,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Optional& grad_output, cons
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> mse_loss_backward_1(const Optional& grad_output, const Optional& input,
-                                               const Optional& target, const std::string& reduction,
-                                               const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                               const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -92,9 +90,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Optional& grad_output, cons
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> mse_loss_backward_2(const Optional& grad_output, const Optional& input,
-                                               const Optional& target, const std::string& reduction,
-                                               const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                               const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -109,7 +106,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Optional& grad_output, cons
   return {grad_input, grad_target};
 }
 
-std::tuple<Tensor, Tensor> mse_loss_backward(const Optional& grad_output, const Optional& input, const Optional& target,
+std::tuple<Tensor, Tensor> mse_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                              const std::string& reduction, const std::vector<bool>& mask) {
   if (reduction == "mean") return mse_loss_backward_0(grad_output, input, target, reduction, mask);
   if (reduction == "sum") return mse_loss_backward_1(grad_output, input, target, reduction, mask);
@@ -128,10 +125,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("mse_loss_forward(Tensor? input, Tensor? target, str reduction) -> Tensor");
+  m.def("mse_loss_forward(Tensor input, Tensor target, str reduction) -> Tensor");
   m.def(
-      "mse_loss_backward(Tensor? grad_output, Tensor? input, Tensor? target, str reduction, bool[] needs_input_grad) "
-      "-> (Tensor, Tensor)");
+      "mse_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, bool[] needs_input_grad) -> "
+      "(Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor mul_constant_forward(const Optional& tensor, double constant) {
+Tensor mul_constant_forward(const Tensor& tensor, double constant) {
   opgen::Call call("mul_constant", OPGEN_CHOOSE_STEPS(mul_constant), 0);
   call.input("tensor", tensor, Element::scalar, {opgen::batch});
   call.begin();
@@ -24,7 +24,7 @@ Tensor mul_constant_forward(const Optional& tensor, double constant) {
   return call.result("output", Element::scalar);
 }
 
-Tensor mul_constant_backward(const Optional& grad_output, const Optional& tensor, double constant,
+Tensor mul_constant_backward(const Tensor& grad_output, const Tensor& tensor, double constant,
                              const std::vector<bool>& mask) {
   opgen::Call call("mul_constant", OPGEN_CHOOSE_STEPS(mul_constant), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -49,9 +49,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("mul_constant_forward(Tensor? tensor, float constant) -> Tensor");
-  m.def(
-      "mul_constant_backward(Tensor? grad_output, Tensor? tensor, float constant, bool[] needs_input_grad) -> Tensor");
+  m.def("mul_constant_forward(Tensor tensor, float constant) -> Tensor");
+  m.def("mul_constant_backward(Tensor grad_output, Tensor tensor, float constant, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

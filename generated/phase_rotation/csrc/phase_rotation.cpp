@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> phase_rotation_forward(const Optional& input_real, const Optional& input_imag, double base) {
+std::tuple<Tensor, Tensor> phase_rotation_forward(const Tensor& input_real, const Tensor& input_imag, double base) {
   opgen::Call call("phase_rotation", OPGEN_CHOOSE_STEPS(phase_rotation), 2);
   call.input("input_real", input_real, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input_imag", input_imag, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -29,8 +29,8 @@ std::tuple<Tensor, Tensor> phase_rotation_forward(const Optional& input_real, co
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
-std::tuple<Tensor, Tensor> phase_rotation_backward(const Optional& grad_output_real, const Optional& grad_output_imag,
-                                                   const Optional& input_real, const Optional& input_imag, double base,
+std::tuple<Tensor, Tensor> phase_rotation_backward(const Tensor& grad_output_real, const Tensor& grad_output_imag,
+                                                   const Tensor& input_real, const Tensor& input_imag, double base,
                                                    const std::vector<bool>& mask) {
   opgen::Call call("phase_rotation", OPGEN_CHOOSE_STEPS(phase_rotation), 2);
   call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1,
@@ -67,9 +67,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("phase_rotation_forward(Tensor? input_real, Tensor? input_imag, float base) -> (Tensor, Tensor)");
+  m.def("phase_rotation_forward(Tensor input_real, Tensor input_imag, float base) -> (Tensor, Tensor)");
   m.def(
-      "phase_rotation_backward(Tensor? grad_output_real, Tensor? grad_output_imag, Tensor? input_real, Tensor? "
+      "phase_rotation_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor "
       "input_imag, float base, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -15,7 +15,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor pixel_shuffle_forward(const Optional& input, int64_t upscale_factor) {
+Tensor pixel_shuffle_forward(const Tensor& input, int64_t upscale_factor) {
   opgen::Call call("pixel_shuffle", OPGEN_CHOOSE_STEPS(pixel_shuffle), 6);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2,
              "W")});
@@ -30,7 +30,7 @@ Tensor pixel_shuffle_forward(const Optional& input, int64_t upscale_factor) {
   return call.result("output", Element::scalar);
 }
 
-Tensor pixel_shuffle_backward(const Optional& grad_output, const Optional& input, int64_t upscale_factor,
+Tensor pixel_shuffle_backward(const Tensor& grad_output, const Tensor& input, int64_t upscale_factor,
                               const std::vector<bool>& mask) {
   opgen::Call call("pixel_shuffle", OPGEN_CHOOSE_STEPS(pixel_shuffle), 6);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(3, "O"), opgen::dim(4, "P"),
@@ -61,9 +61,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("pixel_shuffle_forward(Tensor? input, int upscale_factor) -> Tensor");
+  m.def("pixel_shuffle_forward(Tensor input, int upscale_factor) -> Tensor");
   m.def(
-      "pixel_shuffle_backward(Tensor? grad_output, Tensor? input, int upscale_factor, bool[] needs_input_grad) -> "
+      "pixel_shuffle_backward(Tensor grad_output, Tensor input, int upscale_factor, bool[] needs_input_grad) -> "
       "Tensor");
 }
 

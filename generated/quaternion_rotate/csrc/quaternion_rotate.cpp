@@ -21,7 +21,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor quaternion_rotate_forward(const Optional& quaternion, const Optional& vector) {
+Tensor quaternion_rotate_forward(const Tensor& quaternion, const Tensor& vector) {
   opgen::Call call("quaternion_rotate", OPGEN_CHOOSE_STEPS(quaternion_rotate), 0);
   call.input("quaternion", quaternion, Element::scalar, {opgen::batch, opgen::fixed(4)});
   call.input("vector", vector, Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -32,8 +32,8 @@ Tensor quaternion_rotate_forward(const Optional& quaternion, const Optional& vec
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> quaternion_rotate_backward(const Optional& grad_output, const Optional& quaternion,
-                                                      const Optional& vector, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> quaternion_rotate_backward(const Tensor& grad_output, const Tensor& quaternion,
+                                                      const Tensor& vector, const std::vector<bool>& mask) {
   opgen::Call call("quaternion_rotate", OPGEN_CHOOSE_STEPS(quaternion_rotate), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("quaternion", quaternion, Element::scalar, {opgen::batch, opgen::fixed(4)});
@@ -63,10 +63,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("quaternion_rotate_forward(Tensor? quaternion, Tensor? vector) -> Tensor");
+  m.def("quaternion_rotate_forward(Tensor quaternion, Tensor vector) -> Tensor");
   m.def(
-      "quaternion_rotate_backward(Tensor? grad_output, Tensor? quaternion, Tensor? vector, bool[] needs_input_grad) "
-      "-> (Tensor, Tensor)");
+      "quaternion_rotate_backward(Tensor grad_output, Tensor quaternion, Tensor vector, bool[] needs_input_grad) -> "
+      "(Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

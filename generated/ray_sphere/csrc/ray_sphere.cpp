@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor ray_sphere_forward(const Optional& origin, const Optional& direction, const Optional& radius) {
+Tensor ray_sphere_forward(const Tensor& origin, const Tensor& direction, const Tensor& radius) {
   opgen::Call call("ray_sphere", OPGEN_CHOOSE_STEPS(ray_sphere), 0);
   call.input("origin", origin, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("direction", direction, Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -28,8 +28,8 @@ Tensor ray_sphere_forward(const Optional& origin, const Optional& direction, con
   return call.result("distance", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor, Tensor> ray_sphere_backward(const Optional& grad_distance, const Optional& origin,
-                                                       const Optional& direction, const Optional& radius,
+std::tuple<Tensor, Tensor, Tensor> ray_sphere_backward(const Tensor& grad_distance, const Tensor& origin,
+                                                       const Tensor& direction, const Tensor& radius,
                                                        const std::vector<bool>& mask) {
   opgen::Call call("ray_sphere", OPGEN_CHOOSE_STEPS(ray_sphere), 0);
   call.cotangent("grad_distance", grad_distance, Element::scalar, {opgen::batch});
@@ -60,9 +60,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("ray_sphere_forward(Tensor? origin, Tensor? direction, Tensor? radius) -> Tensor");
+  m.def("ray_sphere_forward(Tensor origin, Tensor direction, Tensor radius) -> Tensor");
   m.def(
-      "ray_sphere_backward(Tensor? grad_distance, Tensor? origin, Tensor? direction, Tensor? radius, bool[] "
+      "ray_sphere_backward(Tensor grad_distance, Tensor origin, Tensor direction, Tensor radius, bool[] "
       "needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 

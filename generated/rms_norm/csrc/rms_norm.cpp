@@ -15,7 +15,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given
-std::tuple<Tensor, Tensor> rms_norm_forward_0(const Optional& input, const Optional& weight, double eps) {
+std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optional& weight, double eps) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor> rms_norm_forward_0(const Optional& input, const Optio
 }
 
 // weight not given
-std::tuple<Tensor, Tensor> rms_norm_forward_1(const Optional& input, const Optional& weight, double eps) {
+std::tuple<Tensor, Tensor> rms_norm_forward_1(const Tensor& input, const Optional& weight, double eps) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
@@ -41,15 +41,14 @@ std::tuple<Tensor, Tensor> rms_norm_forward_1(const Optional& input, const Optio
   return {call.result("output", Element::scalar), call.result("rstd", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor> rms_norm_forward(const Optional& input, const Optional& weight, double eps) {
+std::tuple<Tensor, Tensor> rms_norm_forward(const Tensor& input, const Optional& weight, double eps) {
   if (weight.has_value()) return rms_norm_forward_0(input, weight, eps);
   return rms_norm_forward_1(input, weight, eps);
 }
 
 // weight given
-std::tuple<Tensor, Tensor> rms_norm_backward_0(const Optional& grad_output, const Optional& input,
-                                               const Optional& weight, const Optional& rstd, double eps,
-                                               const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> rms_norm_backward_0(const Tensor& grad_output, const Tensor& input, const Optional& weight,
+                                               const Tensor& rstd, double eps, const std::vector<bool>& mask) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -67,9 +66,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward_0(const Optional& grad_output, cons
 }
 
 // weight not given
-std::tuple<Tensor, Tensor> rms_norm_backward_1(const Optional& grad_output, const Optional& input,
-                                               const Optional& weight, const Optional& rstd, double eps,
-                                               const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> rms_norm_backward_1(const Tensor& grad_output, const Tensor& input, const Optional& weight,
+                                               const Tensor& rstd, double eps, const std::vector<bool>& mask) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -81,8 +79,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward_1(const Optional& grad_output, cons
   return {call.result("grad_input", Element::scalar, 0, "input"), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> rms_norm_backward(const Optional& grad_output, const Optional& input, const Optional& weight,
-                                             const Optional& rstd, double eps, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad_output, const Tensor& input, const Optional& weight,
+                                             const Tensor& rstd, double eps, const std::vector<bool>& mask) {
   if (weight.has_value()) return rms_norm_backward_0(grad_output, input, weight, rstd, eps, mask);
   return rms_norm_backward_1(grad_output, input, weight, rstd, eps, mask);
 }
@@ -99,9 +97,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("rms_norm_forward(Tensor? input, Tensor? weight, float eps) -> (Tensor, Tensor)");
+  m.def("rms_norm_forward(Tensor input, Tensor? weight, float eps) -> (Tensor, Tensor)");
   m.def(
-      "rms_norm_backward(Tensor? grad_output, Tensor? input, Tensor? weight, Tensor? rstd, float eps, bool[] "
+      "rms_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor rstd, float eps, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

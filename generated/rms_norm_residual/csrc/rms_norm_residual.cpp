@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Optional& input, const Optional& residual,
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& input, const Tensor& residual,
                                                                const Optional& weight, double eps) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -37,7 +37,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Optional& i
 }
 
 // weight not given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Optional& input, const Optional& residual,
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Tensor& input, const Tensor& residual,
                                                                const Optional& weight, double eps) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -56,18 +56,18 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Optional& i
   return {output, hidden, rstd};
 }
 
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward(const Optional& input, const Optional& residual,
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward(const Tensor& input, const Tensor& residual,
                                                              const Optional& weight, double eps) {
   if (weight.has_value()) return rms_norm_residual_forward_0(input, residual, weight, eps);
   return rms_norm_residual_forward_1(input, residual, weight, eps);
 }
 
 // weight given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Optional& grad_output,
-                                                                const Optional& grad_hidden, const Optional& input,
-                                                                const Optional& residual, const Optional& weight,
-                                                                const Optional& hidden, const Optional& rstd,
-                                                                double eps, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& grad_output, const Tensor& grad_hidden,
+                                                                const Tensor& input, const Tensor& residual,
+                                                                const Optional& weight, const Tensor& hidden,
+                                                                const Tensor& rstd, double eps,
+                                                                const std::vector<bool>& mask) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.cotangent("grad_hidden", grad_hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -90,11 +90,11 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Optional& 
 }
 
 // weight not given
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Optional& grad_output,
-                                                                const Optional& grad_hidden, const Optional& input,
-                                                                const Optional& residual, const Optional& weight,
-                                                                const Optional& hidden, const Optional& rstd,
-                                                                double eps, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& grad_output, const Tensor& grad_hidden,
+                                                                const Tensor& input, const Tensor& residual,
+                                                                const Optional& weight, const Tensor& hidden,
+                                                                const Tensor& rstd, double eps,
+                                                                const std::vector<bool>& mask) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.cotangent("grad_hidden", grad_hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -112,10 +112,10 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Optional& 
   return {grad_input, grad_residual, Tensor()};
 }
 
-std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward(const Optional& grad_output, const Optional& grad_hidden,
-                                                              const Optional& input, const Optional& residual,
-                                                              const Optional& weight, const Optional& hidden,
-                                                              const Optional& rstd, double eps,
+std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward(const Tensor& grad_output, const Tensor& grad_hidden,
+                                                              const Tensor& input, const Tensor& residual,
+                                                              const Optional& weight, const Tensor& hidden,
+                                                              const Tensor& rstd, double eps,
                                                               const std::vector<bool>& mask) {
   if (weight.has_value()) {
     return rms_norm_residual_backward_0(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps, mask);
@@ -136,11 +136,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "rms_norm_residual_forward(Tensor? input, Tensor? residual, Tensor? weight, float eps) -> (Tensor, Tensor, "
+      "rms_norm_residual_forward(Tensor input, Tensor residual, Tensor? weight, float eps) -> (Tensor, Tensor, "
       "Tensor)");
   m.def(
-      "rms_norm_residual_backward(Tensor? grad_output, Tensor? grad_hidden, Tensor? input, Tensor? residual, Tensor? "
-      "weight, Tensor? hidden, Tensor? rstd, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "rms_norm_residual_backward(Tensor grad_output, Tensor grad_hidden, Tensor input, Tensor residual, Tensor? "
+      "weight, Tensor hidden, Tensor rstd, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor rope_forward(const Optional& input, const Optional& cos, const Optional& sin) {
+Tensor rope_forward(const Tensor& input, const Tensor& cos, const Tensor& sin) {
   opgen::Call call("rope", OPGEN_CHOOSE_STEPS(rope), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("cos", cos, Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")});
@@ -28,9 +28,8 @@ Tensor rope_forward(const Optional& input, const Optional& cos, const Optional& 
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor, Tensor> rope_backward(const Optional& grad_output, const Optional& input,
-                                                 const Optional& cos, const Optional& sin,
-                                                 const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> rope_backward(const Tensor& grad_output, const Tensor& input, const Tensor& cos,
+                                                 const Tensor& sin, const std::vector<bool>& mask) {
   opgen::Call call("rope", OPGEN_CHOOSE_STEPS(rope), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::computed});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
@@ -62,10 +61,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("rope_forward(Tensor? input, Tensor? cos, Tensor? sin) -> Tensor");
+  m.def("rope_forward(Tensor input, Tensor cos, Tensor sin) -> Tensor");
   m.def(
-      "rope_backward(Tensor? grad_output, Tensor? input, Tensor? cos, Tensor? sin, bool[] needs_input_grad) -> "
-      "(Tensor, Tensor, Tensor)");
+      "rope_backward(Tensor grad_output, Tensor input, Tensor cos, Tensor sin, bool[] needs_input_grad) -> (Tensor, "
+      "Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor scaled_clamp_forward(const Optional& x, double scale, double low, double high) {
+Tensor scaled_clamp_forward(const Tensor& x, double scale, double low, double high) {
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
@@ -26,7 +26,7 @@ Tensor scaled_clamp_forward(const Optional& x, double scale, double low, double 
   return call.result("y", Element::scalar);
 }
 
-Tensor scaled_clamp_backward(const Optional& grad_y, const Optional& x, double scale, double low, double high,
+Tensor scaled_clamp_backward(const Tensor& grad_y, const Tensor& x, double scale, double low, double high,
                              const std::vector<bool>& mask) {
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
@@ -53,9 +53,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("scaled_clamp_forward(Tensor? x, float scale, float low, float high) -> Tensor");
+  m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high) -> Tensor");
   m.def(
-      "scaled_clamp_backward(Tensor? grad_y, Tensor? x, float scale, float low, float high, bool[] needs_input_grad) "
+      "scaled_clamp_backward(Tensor grad_y, Tensor x, float scale, float low, float high, bool[] needs_input_grad) "
       "-> Tensor");
 }
 

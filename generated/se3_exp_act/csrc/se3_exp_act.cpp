@@ -23,7 +23,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor se3_exp_act_forward(const Optional& twist, const Optional& point) {
+Tensor se3_exp_act_forward(const Tensor& twist, const Tensor& point) {
   opgen::Call call("se3_exp_act", OPGEN_CHOOSE_STEPS(se3_exp_act), 0);
   call.input("twist", twist, Element::scalar, {opgen::batch, opgen::fixed(6)});
   call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -34,8 +34,8 @@ Tensor se3_exp_act_forward(const Optional& twist, const Optional& point) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> se3_exp_act_backward(const Optional& grad_output, const Optional& twist,
-                                                const Optional& point, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> se3_exp_act_backward(const Tensor& grad_output, const Tensor& twist, const Tensor& point,
+                                                const std::vector<bool>& mask) {
   opgen::Call call("se3_exp_act", OPGEN_CHOOSE_STEPS(se3_exp_act), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("twist", twist, Element::scalar, {opgen::batch, opgen::fixed(6)});
@@ -78,9 +78,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("se3_exp_act_forward(Tensor? twist, Tensor? point) -> Tensor");
+  m.def("se3_exp_act_forward(Tensor twist, Tensor point) -> Tensor");
   m.def(
-      "se3_exp_act_backward(Tensor? grad_output, Tensor? twist, Tensor? point, bool[] needs_input_grad) -> (Tensor, "
+      "se3_exp_act_backward(Tensor grad_output, Tensor twist, Tensor point, bool[] needs_input_grad) -> (Tensor, "
       "Tensor)");
 }
 

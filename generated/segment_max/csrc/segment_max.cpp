@@ -17,8 +17,8 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> segment_max_forward(const Optional& input, const Optional& segment,
-                                                       int64_t num_segments, double empty) {
+std::tuple<Tensor, Tensor, Tensor> segment_max_forward(const Tensor& input, const Tensor& segment, int64_t num_segments,
+                                                       double empty) {
   opgen::Call call("segment_max", OPGEN_CHOOSE_STEPS(segment_max), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
@@ -41,9 +41,8 @@ std::tuple<Tensor, Tensor, Tensor> segment_max_forward(const Optional& input, co
   return {output, size, ties_top};
 }
 
-Tensor segment_max_backward(const Optional& grad_output, const Optional& input, const Optional& segment,
-                            const Optional& size, const Optional& ties_top, int64_t num_segments, double empty,
-                            const std::vector<bool>& mask) {
+Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment, const Tensor& size,
+                            const Tensor& ties_top, int64_t num_segments, double empty, const std::vector<bool>& mask) {
   opgen::Call call("segment_max", OPGEN_CHOOSE_STEPS(segment_max), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(1, "S"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -75,10 +74,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
+  m.def("segment_max_forward(Tensor input, Tensor segment, int num_segments, float empty) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "segment_max_forward(Tensor? input, Tensor? segment, int num_segments, float empty) -> (Tensor, Tensor, Tensor)");
-  m.def(
-      "segment_max_backward(Tensor? grad_output, Tensor? input, Tensor? segment, Tensor? size, Tensor? ties_top, int "
+      "segment_max_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, Tensor ties_top, int "
       "num_segments, float empty, bool[] needs_input_grad) -> Tensor");
 }
 

@@ -17,7 +17,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> segment_mean_forward(const Optional& input, const Optional& segment, int64_t num_segments) {
+std::tuple<Tensor, Tensor> segment_mean_forward(const Tensor& input, const Tensor& segment, int64_t num_segments) {
   opgen::Call call("segment_mean", OPGEN_CHOOSE_STEPS(segment_mean), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
@@ -34,8 +34,8 @@ std::tuple<Tensor, Tensor> segment_mean_forward(const Optional& input, const Opt
   return {call.result("output", Element::scalar), call.result("size", Element::int64)};
 }
 
-Tensor segment_mean_backward(const Optional& grad_output, const Optional& input, const Optional& segment,
-                             const Optional& size, int64_t num_segments, const std::vector<bool>& mask) {
+Tensor segment_mean_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment, const Tensor& size,
+                             int64_t num_segments, const std::vector<bool>& mask) {
   opgen::Call call("segment_mean", OPGEN_CHOOSE_STEPS(segment_mean), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(1, "S"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -64,10 +64,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("segment_mean_forward(Tensor? input, Tensor? segment, int num_segments) -> (Tensor, Tensor)");
+  m.def("segment_mean_forward(Tensor input, Tensor segment, int num_segments) -> (Tensor, Tensor)");
   m.def(
-      "segment_mean_backward(Tensor? grad_output, Tensor? input, Tensor? segment, Tensor? size, int num_segments, "
-      "bool[] needs_input_grad) -> Tensor");
+      "segment_mean_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, int num_segments, bool[] "
+      "needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -18,7 +18,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> segment_softmax_forward(const Optional& input, const Optional& segment,
+std::tuple<Tensor, Tensor, Tensor> segment_softmax_forward(const Tensor& input, const Tensor& segment,
                                                            int64_t num_segments) {
   opgen::Call call("segment_softmax", OPGEN_CHOOSE_STEPS(segment_softmax), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
@@ -41,8 +41,8 @@ std::tuple<Tensor, Tensor, Tensor> segment_softmax_forward(const Optional& input
   return {output, weight, total};
 }
 
-Tensor segment_softmax_backward(const Optional& grad_output, const Optional& input, const Optional& segment,
-                                const Optional& weight, const Optional& total, int64_t num_segments,
+Tensor segment_softmax_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment,
+                                const Tensor& weight, const Tensor& total, int64_t num_segments,
                                 const std::vector<bool>& mask) {
   opgen::Call call("segment_softmax", OPGEN_CHOOSE_STEPS(segment_softmax), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
@@ -73,10 +73,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("segment_softmax_forward(Tensor? input, Tensor? segment, int num_segments) -> (Tensor, Tensor, Tensor)");
+  m.def("segment_softmax_forward(Tensor input, Tensor segment, int num_segments) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "segment_softmax_backward(Tensor? grad_output, Tensor? input, Tensor? segment, Tensor? weight, Tensor? total, "
-      "int num_segments, bool[] needs_input_grad) -> Tensor");
+      "segment_softmax_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor weight, Tensor total, int "
+      "num_segments, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

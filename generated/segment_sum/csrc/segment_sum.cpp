@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor segment_sum_forward(const Optional& input, const Optional& segment, int64_t num_segments) {
+Tensor segment_sum_forward(const Tensor& input, const Tensor& segment, int64_t num_segments) {
   opgen::Call call("segment_sum", OPGEN_CHOOSE_STEPS(segment_sum), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
@@ -26,8 +26,8 @@ Tensor segment_sum_forward(const Optional& input, const Optional& segment, int64
   return call.result("output", Element::scalar);
 }
 
-Tensor segment_sum_backward(const Optional& grad_output, const Optional& input, const Optional& segment,
-                            int64_t num_segments, const std::vector<bool>& mask) {
+Tensor segment_sum_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment, int64_t num_segments,
+                            const std::vector<bool>& mask) {
   opgen::Call call("segment_sum", OPGEN_CHOOSE_STEPS(segment_sum), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(1, "S"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
@@ -53,9 +53,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("segment_sum_forward(Tensor? input, Tensor? segment, int num_segments) -> Tensor");
+  m.def("segment_sum_forward(Tensor input, Tensor segment, int num_segments) -> Tensor");
   m.def(
-      "segment_sum_backward(Tensor? grad_output, Tensor? input, Tensor? segment, int num_segments, bool[] "
+      "segment_sum_backward(Tensor grad_output, Tensor input, Tensor segment, int num_segments, bool[] "
       "needs_input_grad) -> Tensor");
 }
 

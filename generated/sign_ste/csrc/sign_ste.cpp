@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor sign_ste_forward(const Optional& x) {
+Tensor sign_ste_forward(const Tensor& x) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
@@ -23,7 +23,7 @@ Tensor sign_ste_forward(const Optional& x) {
   return call.result("y", Element::scalar);
 }
 
-Tensor sign_ste_backward(const Optional& grad_y, const Optional& x, const std::vector<bool>& mask) {
+Tensor sign_ste_backward(const Tensor& grad_y, const Tensor& x, const std::vector<bool>& mask) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
@@ -46,8 +46,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("sign_ste_forward(Tensor? x) -> Tensor");
-  m.def("sign_ste_backward(Tensor? grad_y, Tensor? x, bool[] needs_input_grad) -> Tensor");
+  m.def("sign_ste_forward(Tensor x) -> Tensor");
+  m.def("sign_ste_backward(Tensor grad_y, Tensor x, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

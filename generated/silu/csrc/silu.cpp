@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor silu_forward(const Optional& input) {
+Tensor silu_forward(const Tensor& input) {
   opgen::Call call("silu", OPGEN_CHOOSE_STEPS(silu), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
@@ -23,7 +23,7 @@ Tensor silu_forward(const Optional& input) {
   return call.result("output", Element::scalar);
 }
 
-Tensor silu_backward(const Optional& grad_output, const Optional& input, const std::vector<bool>& mask) {
+Tensor silu_backward(const Tensor& grad_output, const Tensor& input, const std::vector<bool>& mask) {
   opgen::Call call("silu", OPGEN_CHOOSE_STEPS(silu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -46,8 +46,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("silu_forward(Tensor? input) -> Tensor");
-  m.def("silu_backward(Tensor? grad_output, Tensor? input, bool[] needs_input_grad) -> Tensor");
+  m.def("silu_forward(Tensor input) -> Tensor");
+  m.def("silu_backward(Tensor grad_output, Tensor input, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

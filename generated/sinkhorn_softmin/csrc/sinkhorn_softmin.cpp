@@ -14,8 +14,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Optional& x, const Optional& y, const Optional& f,
-                                                    double eps) {
+std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tensor& y, const Tensor& f, double eps) {
   opgen::Call call("sinkhorn_softmin", OPGEN_CHOOSE_STEPS(sinkhorn_softmin), 3);
   call.input("x", x, Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")});
   call.input("y", y, Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")});
@@ -32,9 +31,9 @@ std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Optional& x, const Opt
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Optional& grad_output, const Optional& x,
-                                                             const Optional& y, const Optional& f,
-                                                             const Optional& logsumexp_j, double eps,
+std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Tensor& grad_output, const Tensor& x,
+                                                             const Tensor& y, const Tensor& f,
+                                                             const Tensor& logsumexp_j, double eps,
                                                              const std::vector<bool>& mask) {
   opgen::Call call("sinkhorn_softmin", OPGEN_CHOOSE_STEPS(sinkhorn_softmin), 3);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "M")});
@@ -78,10 +77,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("sinkhorn_softmin_forward(Tensor? x, Tensor? y, Tensor? f, float eps) -> (Tensor, Tensor)");
+  m.def("sinkhorn_softmin_forward(Tensor x, Tensor y, Tensor f, float eps) -> (Tensor, Tensor)");
   m.def(
-      "sinkhorn_softmin_backward(Tensor? grad_output, Tensor? x, Tensor? y, Tensor? f, Tensor? logsumexp_j, float "
-      "eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "sinkhorn_softmin_backward(Tensor grad_output, Tensor x, Tensor y, Tensor f, Tensor logsumexp_j, float eps, "
+      "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -16,8 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor smooth_l1_loss_forward_0(const Optional& input, const Optional& target, const std::string& reduction,
-                                double beta) {
+Tensor smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -30,8 +29,7 @@ Tensor smooth_l1_loss_forward_0(const Optional& input, const Optional& target, c
 }
 
 // reduction is sum
-Tensor smooth_l1_loss_forward_1(const Optional& input, const Optional& target, const std::string& reduction,
-                                double beta) {
+Tensor smooth_l1_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -44,8 +42,7 @@ Tensor smooth_l1_loss_forward_1(const Optional& input, const Optional& target, c
 }
 
 // reduction is none
-Tensor smooth_l1_loss_forward_2(const Optional& input, const Optional& target, const std::string& reduction,
-                                double beta) {
+Tensor smooth_l1_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -57,16 +54,15 @@ Tensor smooth_l1_loss_forward_2(const Optional& input, const Optional& target, c
   return call.result("output", Element::scalar);
 }
 
-Tensor smooth_l1_loss_forward(const Optional& input, const Optional& target, const std::string& reduction,
-                              double beta) {
+Tensor smooth_l1_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
   if (reduction == "mean") return smooth_l1_loss_forward_0(input, target, reduction, beta);
   if (reduction == "sum") return smooth_l1_loss_forward_1(input, target, reduction, beta);
   return smooth_l1_loss_forward_2(input, target, reduction, beta);
 }
 
 // reduction is mean
-std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Optional& grad_output, const Optional& input,
-                                                     const Optional& target, const std::string& reduction, double beta,
+std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Tensor& grad_output, const Tensor& input,
+                                                     const Tensor& target, const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -84,8 +80,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Optional& grad_output
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Optional& grad_output, const Optional& input,
-                                                     const Optional& target, const std::string& reduction, double beta,
+std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Tensor& grad_output, const Tensor& input,
+                                                     const Tensor& target, const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
@@ -103,8 +99,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Optional& grad_output
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Optional& grad_output, const Optional& input,
-                                                     const Optional& target, const std::string& reduction, double beta,
+std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Tensor& grad_output, const Tensor& input,
+                                                     const Tensor& target, const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -121,8 +117,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Optional& grad_output
   return {grad_input, grad_target};
 }
 
-std::tuple<Tensor, Tensor> smooth_l1_loss_backward(const Optional& grad_output, const Optional& input,
-                                                   const Optional& target, const std::string& reduction, double beta,
+std::tuple<Tensor, Tensor> smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                   const std::string& reduction, double beta,
                                                    const std::vector<bool>& mask) {
   if (reduction == "mean") return smooth_l1_loss_backward_0(grad_output, input, target, reduction, beta, mask);
   if (reduction == "sum") return smooth_l1_loss_backward_1(grad_output, input, target, reduction, beta, mask);
@@ -141,9 +137,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("smooth_l1_loss_forward(Tensor? input, Tensor? target, str reduction, float beta) -> Tensor");
+  m.def("smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta) -> Tensor");
   m.def(
-      "smooth_l1_loss_backward(Tensor? grad_output, Tensor? input, Tensor? target, str reduction, float beta, bool[] "
+      "smooth_l1_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, float beta, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");
 }
 

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor snake_activation_forward(const Optional& input, const Optional& alpha) {
+Tensor snake_activation_forward(const Tensor& input, const Tensor& alpha) {
   opgen::Call call("snake_activation", OPGEN_CHOOSE_STEPS(snake_activation), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("alpha", alpha, Element::scalar, {opgen::dim(1, "C")});
@@ -24,8 +24,8 @@ Tensor snake_activation_forward(const Optional& input, const Optional& alpha) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> snake_activation_backward(const Optional& grad_output, const Optional& input,
-                                                     const Optional& alpha, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> snake_activation_backward(const Tensor& grad_output, const Tensor& input,
+                                                     const Tensor& alpha, const std::vector<bool>& mask) {
   opgen::Call call("snake_activation", OPGEN_CHOOSE_STEPS(snake_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
@@ -53,9 +53,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("snake_activation_forward(Tensor? input, Tensor? alpha) -> Tensor");
+  m.def("snake_activation_forward(Tensor input, Tensor alpha) -> Tensor");
   m.def(
-      "snake_activation_backward(Tensor? grad_output, Tensor? input, Tensor? alpha, bool[] needs_input_grad) -> "
+      "snake_activation_backward(Tensor grad_output, Tensor input, Tensor alpha, bool[] needs_input_grad) -> "
       "(Tensor, Tensor)");
 }
 

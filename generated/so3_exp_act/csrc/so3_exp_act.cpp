@@ -20,7 +20,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor so3_exp_act_forward(const Optional& rotation, const Optional& point) {
+Tensor so3_exp_act_forward(const Tensor& rotation, const Tensor& point) {
   opgen::Call call("so3_exp_act", OPGEN_CHOOSE_STEPS(so3_exp_act), 0);
   call.input("rotation", rotation, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("point", point, Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -31,8 +31,8 @@ Tensor so3_exp_act_forward(const Optional& rotation, const Optional& point) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> so3_exp_act_backward(const Optional& grad_output, const Optional& rotation,
-                                                const Optional& point, const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor> so3_exp_act_backward(const Tensor& grad_output, const Tensor& rotation, const Tensor& point,
+                                                const std::vector<bool>& mask) {
   opgen::Call call("so3_exp_act", OPGEN_CHOOSE_STEPS(so3_exp_act), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::fixed(3)});
   call.input("rotation", rotation, Element::scalar, {opgen::batch, opgen::fixed(3)});
@@ -74,10 +74,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("so3_exp_act_forward(Tensor? rotation, Tensor? point) -> Tensor");
+  m.def("so3_exp_act_forward(Tensor rotation, Tensor point) -> Tensor");
   m.def(
-      "so3_exp_act_backward(Tensor? grad_output, Tensor? rotation, Tensor? point, bool[] needs_input_grad) -> "
-      "(Tensor, Tensor)");
+      "so3_exp_act_backward(Tensor grad_output, Tensor rotation, Tensor point, bool[] needs_input_grad) -> (Tensor, "
+      "Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

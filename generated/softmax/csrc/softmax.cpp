@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor softmax_forward(const Optional& input, double temperature) {
+Tensor softmax_forward(const Tensor& input, double temperature) {
   opgen::Call call("softmax", OPGEN_CHOOSE_STEPS(softmax), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
@@ -24,7 +24,7 @@ Tensor softmax_forward(const Optional& input, double temperature) {
   return call.result("output", Element::scalar);
 }
 
-Tensor softmax_backward(const Optional& grad_output, const Optional& input, const Optional& output, double temperature,
+Tensor softmax_backward(const Tensor& grad_output, const Tensor& input, const Tensor& output, double temperature,
                         const std::vector<bool>& mask) {
   opgen::Call call("softmax", OPGEN_CHOOSE_STEPS(softmax), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
@@ -50,10 +50,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("softmax_forward(Tensor? input, float temperature) -> Tensor");
+  m.def("softmax_forward(Tensor input, float temperature) -> Tensor");
   m.def(
-      "softmax_backward(Tensor? grad_output, Tensor? input, Tensor? output, float temperature, bool[] "
-      "needs_input_grad) -> Tensor");
+      "softmax_backward(Tensor grad_output, Tensor input, Tensor output, float temperature, bool[] needs_input_grad) "
+      "-> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

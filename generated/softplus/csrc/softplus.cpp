@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor softplus_forward(const Optional& input, double beta) {
+Tensor softplus_forward(const Tensor& input, double beta) {
   opgen::Call call("softplus", OPGEN_CHOOSE_STEPS(softplus), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
@@ -24,8 +24,7 @@ Tensor softplus_forward(const Optional& input, double beta) {
   return call.result("output", Element::scalar);
 }
 
-Tensor softplus_backward(const Optional& grad_output, const Optional& input, double beta,
-                         const std::vector<bool>& mask) {
+Tensor softplus_backward(const Tensor& grad_output, const Tensor& input, double beta, const std::vector<bool>& mask) {
   opgen::Call call("softplus", OPGEN_CHOOSE_STEPS(softplus), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -49,8 +48,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("softplus_forward(Tensor? input, float beta) -> Tensor");
-  m.def("softplus_backward(Tensor? grad_output, Tensor? input, float beta, bool[] needs_input_grad) -> Tensor");
+  m.def("softplus_forward(Tensor input, float beta) -> Tensor");
+  m.def("softplus_backward(Tensor grad_output, Tensor input, float beta, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor spike_forward(const Optional& membrane, double threshold) {
+Tensor spike_forward(const Tensor& membrane, double threshold) {
   opgen::Call call("spike", OPGEN_CHOOSE_STEPS(spike), 0);
   call.input("membrane", membrane, Element::scalar, {opgen::batch});
   call.begin();
@@ -24,7 +24,7 @@ Tensor spike_forward(const Optional& membrane, double threshold) {
   return call.result("spikes", Element::scalar);
 }
 
-Tensor spike_backward(const Optional& grad_spikes, const Optional& membrane, double threshold,
+Tensor spike_backward(const Tensor& grad_spikes, const Tensor& membrane, double threshold,
                       const std::vector<bool>& mask) {
   opgen::Call call("spike", OPGEN_CHOOSE_STEPS(spike), 0);
   call.cotangent("grad_spikes", grad_spikes, Element::scalar, {opgen::batch});
@@ -49,8 +49,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("spike_forward(Tensor? membrane, float threshold) -> Tensor");
-  m.def("spike_backward(Tensor? grad_spikes, Tensor? membrane, float threshold, bool[] needs_input_grad) -> Tensor");
+  m.def("spike_forward(Tensor membrane, float threshold) -> Tensor");
+  m.def("spike_backward(Tensor grad_spikes, Tensor membrane, float threshold, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor swiglu_forward(const Optional& gate, const Optional& up) {
+Tensor swiglu_forward(const Tensor& gate, const Tensor& up) {
   opgen::Call call("swiglu", OPGEN_CHOOSE_STEPS(swiglu), 0);
   call.input("gate", gate, Element::scalar, {opgen::batch});
   call.input("up", up, Element::scalar, {opgen::batch});
@@ -24,7 +24,7 @@ Tensor swiglu_forward(const Optional& gate, const Optional& up) {
   return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> swiglu_backward(const Optional& grad_output, const Optional& gate, const Optional& up,
+std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& grad_output, const Tensor& gate, const Tensor& up,
                                            const std::vector<bool>& mask) {
   opgen::Call call("swiglu", OPGEN_CHOOSE_STEPS(swiglu), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
@@ -52,8 +52,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("swiglu_forward(Tensor? gate, Tensor? up) -> Tensor");
-  m.def("swiglu_backward(Tensor? grad_output, Tensor? gate, Tensor? up, bool[] needs_input_grad) -> (Tensor, Tensor)");
+  m.def("swiglu_forward(Tensor gate, Tensor up) -> Tensor");
+  m.def("swiglu_backward(Tensor grad_output, Tensor gate, Tensor up, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

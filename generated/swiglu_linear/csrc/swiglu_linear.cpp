@@ -15,8 +15,8 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Optional& input, const Optional& weight_gate,
-                                                         const Optional& weight_up) {
+std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Tensor& input, const Tensor& weight_gate,
+                                                         const Tensor& weight_up) {
   opgen::Call call("swiglu_linear", OPGEN_CHOOSE_STEPS(swiglu_linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight_gate", weight_gate, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -35,9 +35,9 @@ std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Optional& input, 
   return {output, gate, up};
 }
 
-std::tuple<Tensor, Tensor, Tensor> swiglu_linear_backward(const Optional& grad_output, const Optional& input,
-                                                          const Optional& weight_gate, const Optional& weight_up,
-                                                          const Optional& gate, const Optional& up,
+std::tuple<Tensor, Tensor, Tensor> swiglu_linear_backward(const Tensor& grad_output, const Tensor& input,
+                                                          const Tensor& weight_gate, const Tensor& weight_up,
+                                                          const Tensor& gate, const Tensor& up,
                                                           const std::vector<bool>& mask) {
   opgen::Call call("swiglu_linear", OPGEN_CHOOSE_STEPS(swiglu_linear), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -81,10 +81,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("swiglu_linear_forward(Tensor? input, Tensor? weight_gate, Tensor? weight_up) -> (Tensor, Tensor, Tensor)");
+  m.def("swiglu_linear_forward(Tensor input, Tensor weight_gate, Tensor weight_up) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "swiglu_linear_backward(Tensor? grad_output, Tensor? input, Tensor? weight_gate, Tensor? weight_up, Tensor? "
-      "gate, Tensor? up, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "swiglu_linear_backward(Tensor grad_output, Tensor input, Tensor weight_gate, Tensor weight_up, Tensor gate, "
+      "Tensor up, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

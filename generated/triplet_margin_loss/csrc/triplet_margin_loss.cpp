@@ -19,8 +19,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // swap is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -41,8 +41,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Optional&
 }
 
 // swap is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -63,8 +63,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Optional&
 }
 
 // swap is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -81,8 +81,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Optional&
 }
 
 // swap is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -106,8 +106,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Optional&
 }
 
 // swap is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -131,8 +131,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Optional&
 }
 
 // swap is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Optional& anchor, const Optional& positive,
-                                                                 const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Tensor& anchor, const Tensor& positive,
+                                                                 const Tensor& negative, double margin, double eps,
                                                                  bool swap, const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -152,8 +152,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Optional&
   return {output, near, far};
 }
 
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Optional& anchor, const Optional& positive,
-                                                               const Optional& negative, double margin, double eps,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Tensor& anchor, const Tensor& positive,
+                                                               const Tensor& negative, double margin, double eps,
                                                                bool swap, const std::string& reduction) {
   if (swap && reduction == "mean") {
     return triplet_margin_loss_forward_0(anchor, positive, negative, margin, eps, swap, reduction);
@@ -174,9 +174,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Optional& a
 }
 
 // swap is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -201,9 +201,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Optional
 }
 
 // swap is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -228,9 +228,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Optional
 }
 
 // swap is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -255,9 +255,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Optional
 }
 
 // swap is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -286,9 +286,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Optional
 }
 
 // swap is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -317,9 +317,9 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Optional
 }
 
 // swap is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Optional& grad_output, const Optional& anchor,
-                                                                  const Optional& positive, const Optional& negative,
-                                                                  const Optional& near, const Optional& far,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& grad_output, const Tensor& anchor,
+                                                                  const Tensor& positive, const Tensor& negative,
+                                                                  const Tensor& near, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -347,11 +347,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Optional
   return {grad_anchor, grad_positive, grad_negative};
 }
 
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward(const Optional& grad_output, const Optional& anchor,
-                                                                const Optional& positive, const Optional& negative,
-                                                                const Optional& near, const Optional& far,
-                                                                double margin, double eps, bool swap,
-                                                                const std::string& reduction,
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward(const Tensor& grad_output, const Tensor& anchor,
+                                                                const Tensor& positive, const Tensor& negative,
+                                                                const Tensor& near, const Optional& far, double margin,
+                                                                double eps, bool swap, const std::string& reduction,
                                                                 const std::vector<bool>& mask) {
   if (swap && reduction == "mean") {
     return triplet_margin_loss_backward_0(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
@@ -390,10 +389,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "triplet_margin_loss_forward(Tensor? anchor, Tensor? positive, Tensor? negative, float margin, float eps, bool "
+      "triplet_margin_loss_forward(Tensor anchor, Tensor positive, Tensor negative, float margin, float eps, bool "
       "swap, str reduction) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "triplet_margin_loss_backward(Tensor? grad_output, Tensor? anchor, Tensor? positive, Tensor? negative, Tensor? "
+      "triplet_margin_loss_backward(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor "
       "near, Tensor? far, float margin, float eps, bool swap, str reduction, bool[] needs_input_grad) -> (Tensor, "
       "Tensor, Tensor)");
 }

@@ -16,7 +16,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor unfold_forward(const Optional& input, int64_t kernel_size, int64_t dilation, int64_t padding, int64_t stride) {
+Tensor unfold_forward(const Tensor& input, int64_t kernel_size, int64_t dilation, int64_t padding, int64_t stride) {
   opgen::Call call("unfold", OPGEN_CHOOSE_STEPS(unfold), 8);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
              "W")});
@@ -35,7 +35,7 @@ Tensor unfold_forward(const Optional& input, int64_t kernel_size, int64_t dilati
   return call.result("output", Element::scalar);
 }
 
-Tensor unfold_backward(const Optional& grad_output, const Optional& input, int64_t kernel_size, int64_t dilation,
+Tensor unfold_backward(const Tensor& grad_output, const Tensor& input, int64_t kernel_size, int64_t dilation,
                        int64_t padding, int64_t stride, const std::vector<bool>& mask) {
   opgen::Call call("unfold", OPGEN_CHOOSE_STEPS(unfold), 8);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(6, "D"), opgen::dim(7,
@@ -70,9 +70,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("unfold_forward(Tensor? input, int kernel_size, int dilation, int padding, int stride) -> Tensor");
+  m.def("unfold_forward(Tensor input, int kernel_size, int dilation, int padding, int stride) -> Tensor");
   m.def(
-      "unfold_backward(Tensor? grad_output, Tensor? input, int kernel_size, int dilation, int padding, int stride, "
+      "unfold_backward(Tensor grad_output, Tensor input, int kernel_size, int dilation, int padding, int stride, "
       "bool[] needs_input_grad) -> Tensor");
 }
 

@@ -62,7 +62,9 @@ def caller(op: Op) -> Callable[..., Any]:
 def gradient(op: Op, args: Arguments) -> Any:
     """The results of a backward op whose own gradient nobody wants, or None where it has to be called in full."""
     kernel = op.quick
-    if kernel is None or torch.is_grad_enabled() or forward_ad._current_level >= 0 or private.profiling():
+    if kernel is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
+        return None
+    if forward_ad._current_level >= 0 or private.profiling():
         return None
     try:
         results = kernel(*args)

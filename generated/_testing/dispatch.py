@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 
 from .. import _runtime
@@ -77,6 +78,20 @@ class DispatchChecks(Checks):
         for transform in transforms:
             compiled = torch.compile(transform, fullgraph=True, backend="aot_eager")
             assert_same(compiled(*plain), transform(*plain))
+
+    @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")  # torch's own
+    def test_compiled_autograd(self, case: Case) -> None:
+        self.need_gradient(case)
+        if any(a is not None and a.is_complex() for a in case.arguments()):
+            pytest.skip("not applicable: torch makes no fake tensors of the parts of complex ones")
+        torch._dynamo.reset()
+        arguments = case.arguments(grad=True)
+        leaves = [a for a in arguments if a is not None and a.requires_grad]
+        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="aot_eager", fullgraph=True)):
+            objective(self.smooth(case, *arguments)).backward()
+        for a, b in zip(leaves, self.gradients(case, arguments), strict=True):
+            assert a.grad is None or b is None or assert_same(a.grad, b) is None
 
     def test_export(self, case: Case) -> None:
         operator, params = type(self).operator, case.params

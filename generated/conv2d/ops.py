@@ -11,7 +11,16 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
-from .._runtime.functions import convolution, convolution_data, convolution_weight, flat_index, pick, upcast, upcast_all
+from .._runtime.functions import (
+    convolution,
+    convolution_data,
+    convolution_weight,
+    flat_index,
+    pick,
+    take,
+    upcast,
+    upcast_all,
+)
 from . import function
 
 
@@ -168,52 +177,51 @@ def conv2d_backward_tangent(
     R = tangent_weight.shape[2]
     r = torch.arange(R, device=tangent_grad_output.device)
     difference_2 = padding + h.unsqueeze(-1) - r * dilation
-    floordiv_difference_2 = difference_2 // (stride if stride != 0 else 1)
+    floordiv_difference_2 = difference_2 // stride
+    Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
+    P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
     C = tangent_input.shape[1]
     c_1 = torch.arange(C, device=tangent_grad_output.device)
     Cg = C // groups
     size_o = tangent_grad_output.shape[1]
     o = torch.arange(size_o, device=tangent_grad_output.device)
-    floordiv_value = o // (
-        size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-    )
-    mask_3 = c_1.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value
-    Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
-    P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
-    mask_4 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-    mask_2 = (difference % stride == 0) & mask_4
-    mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
-    mask_5 = mask_2.unsqueeze(-2) & (mod_difference_2[:, None, :, None] == 0)
-    mask_6 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-    mask_7 = mask_5 & mask_6[:, None, :, None]
-    mask = mask_7.unsqueeze(-3) & mask_3[:, None, None, :, None, None]
+    mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
+    mask_4 = (difference % stride == 0) & mask_3
+    mask_2 = mask_4.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
+    mask_5 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
+    mask_6 = mask_2 & mask_5[:, None, :, None]
+    mask_7 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
+    mask = mask_6.unsqueeze(-3) & mask_7[:, None, None, :, None, None]
     floordiv_difference_3 = difference // (stride if stride != 0 else 1)
     difference_3 = padding + h.unsqueeze(-1) - dilation * r
     floordiv_difference_3_2 = difference_3 // (stride if stride != 0 else 1)
     mask_9 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-    mask_8 = (difference % (stride if stride != 0 else 1) == 0) & mask_9
-    mask_10 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
-    mask_11 = difference_3 % (stride if stride != 0 else 1) == 0
-    mask_12 = mask_8.unsqueeze(-2) & mask_11[:, None, :, None]
-    mask_13 = mask_12 & mask_10[:, None, :, None]
-    mask_2_2 = mask_13.unsqueeze(-3) & mask_3[:, None, None, :, None, None]
-    mask_16 = mask & mask_2_2
-    safe_floordiv_difference_2 = torch.where(mask_16, floordiv_difference_2[:, None, None, :, None], 0)
-    mask_15 = mask & mask_2_2
-    safe_floordiv_difference_3 = torch.where(mask_15, floordiv_difference_3[:, None, None, :], 0)
-    mask_16 = mask & mask_2_2
+    mask_10 = (difference % (stride if stride != 0 else 1) == 0) & mask_9
+    mod_difference_3 = difference_3 % (stride if stride != 0 else 1)
+    mask_8 = mask_10.unsqueeze(-2) & (mod_difference_3[:, None, :, None] == 0)
+    floordiv_value = o // (
+        size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
+    )
+    mask_11 = c_1.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value
+    mask_12 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
+    mask_13 = mask_8 & mask_12[:, None, :, None]
+    mask_2_2 = mask_13.unsqueeze(-3) & mask_11[:, None, None, :, None, None]
+    floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
+    mask_14 = mask & mask_2_2
     mod_value = c_1 % (Cg if Cg != 0 else 1)
-    chosen = torch.where(mask_16, mod_value[:, None, None, None, None, None], 0)
-    position = flat_index((P, Q), safe_floordiv_difference_2, safe_floordiv_difference_3)
-    rows = tangent_grad_output.flatten(-2)[:, None, None, None, :, None, None, :]
-    rows_2 = weight.movedim((-2, -1, -3), (-3, -2, -1))
-    rows_3 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
-    rows_4 = grad_output.flatten(-2)[:, None, None, None, :, None, None, :]
-    tangent_grad_output_picked = pick(rows, position)
-    product = tangent_grad_output_picked * pick(rows_2, chosen)
+    chosen = torch.where(mask_14, mod_value[:, None, None, None, None, None], 0)
+    position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+    rows = weight.movedim((-2, -1, -3), (-3, -2, -1))
+    rows_2 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
+    tangent_grad_output_picked = take(
+        tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
+    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
+    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen)
     chosen_2 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
-    grad_output_picked = pick(rows_4, position)
-    product_2 = pick(rows_3, chosen) * grad_output_picked
+    grad_output_picked = take(
+        grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
+    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
+    product_2 = pick(rows_2, chosen) * grad_output_picked.unsqueeze(-6)
     safe_product_2 = torch.where(mask_2_2, product_2, 0)
     tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)

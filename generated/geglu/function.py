@@ -30,7 +30,7 @@ def geglu_forward(gate: Tensor, up: Tensor, approximate: str) -> Tensor:
         phi = torch.erfc(-gate / math.sqrt(2)) / 2
     else:
         phi = 2 * torch.sigmoid(2 * (math.sqrt(2 / math.pi) * (gate + 0.044715 * gate**3))) / 2
-    output = gate * phi * up
+    output = phi * torch.clamp(gate, min=-1e38) * up
     output = output.to(dtype)
     return output
 
@@ -49,18 +49,19 @@ def geglu_backward(
         phi = 2 * torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total)) / 2
     if needs_input_grad[0]:
         if approximate == "none":
-            product = torch.exp(-(0.5 * torch.square(gate))) * gate * grad_output * up
+            clamp_gate = torch.clamp(gate, -1e38, 1e38)
+            product = torch.exp(-(0.5 * torch.square(gate))) * clamp_gate * grad_output * up
             grad_gate = grad_output * phi * up + product / (math.sqrt(math.pi) * math.sqrt(2))
         else:
+            clamp_gate = torch.clamp(gate * (0.134145 * gate**2 + 1), -1e38, 1e38)
             sigmoid_total = torch.sigmoid(-2 * math.sqrt(2 / math.pi) * total)
             sigmoid_total_2 = torch.sigmoid(2 * math.sqrt(2 / math.pi) * total)
-            total_2 = 0.134145 * gate**2 + 1
-            product_2 = 2 * sigmoid_total * sigmoid_total_2 * gate
-            product = product_2 * total_2 * grad_output * up * math.sqrt(2 / math.pi)
+            product_2 = 2 * sigmoid_total * sigmoid_total_2 * clamp_gate
+            product = product_2 * grad_output * up * math.sqrt(2 / math.pi)
             grad_gate = grad_output * phi * up + product
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[1]:
-        grad_up = grad_output * gate * phi
+        grad_up = phi * torch.clamp(gate, min=-1e38) * grad_output
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_gate, grad_up
 
@@ -71,18 +72,21 @@ def geglu_tangent(tangent_gate: Tensor, tangent_up: Tensor, gate: Tensor, up: Te
     tangent_gate, tangent_up, gate, up = upcast_all(tangent_gate, tangent_up, gate, up)
     if approximate == "none":
         phi = torch.erfc(-gate / math.sqrt(2)) / 2
+        clamp_gate = torch.clamp(gate, -1e38, 1e38)
         exp_gate = torch.exp(-(0.5 * torch.square(gate)))
-        ratio = exp_gate * gate * up * tangent_gate / (math.sqrt(math.pi) * math.sqrt(2))
-        tangent_output = phi * up * tangent_gate + ratio + gate * phi * tangent_up
+        ratio = exp_gate * clamp_gate * up * tangent_gate / (math.sqrt(math.pi) * math.sqrt(2))
+        product = phi * torch.clamp(gate, min=-1e38) * tangent_up
+        tangent_output = phi * up * tangent_gate + ratio + product
     else:
         total = gate + 0.044715 * gate**3
         sigmoid_total = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         phi = 2 * sigmoid_total / 2
+        min_gate = torch.clamp(0.134145 * gate**2 + 1, max=1e38)
         sigmoid_total_2 = torch.sigmoid(-2 * math.sqrt(2 / math.pi) * total)
-        total_2 = 0.134145 * gate**2 + 1
         product = 2 * sigmoid_total_2 * sigmoid_total
-        tangent_phi = product * total_2 * math.sqrt(2 / math.pi) * tangent_gate
-        tangent_output = phi * up * tangent_gate + gate * up * tangent_phi + gate * phi * tangent_up
+        tangent_phi = product * min_gate * math.sqrt(2 / math.pi) * tangent_gate
+        product_2 = phi * torch.clamp(gate, min=-1e38) * tangent_up
+        tangent_output = phi * up * tangent_gate + gate * up * tangent_phi + product_2
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -58,58 +58,66 @@ def geglu_second(
         phi = torch.erfc(-gate / math.sqrt(2)) / 2
         square_gate = torch.square(gate)
         exp_square_gate = torch.exp(-0.5 * square_gate)
-    else:
+    if (needs_input_grad[0] or needs_input_grad[2]) and approximate == "none":
+        clamp_gate = torch.clamp(gate, -1e38, 1e38)
+    if approximate == "tanh":
         total = gate + 0.044715 * gate**3
         sigmoid_total = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         phi = 2 * sigmoid_total / 2
         sigmoid_total_2 = torch.sigmoid(-2 * math.sqrt(2 / math.pi) * total)
         power = gate**2
         total_2 = 0.134145 * power + 1
+    if (needs_input_grad[0] or needs_input_grad[2]) and approximate == "tanh":
+        clamp_value = torch.clamp(gate * total_2, -1e38, 1e38)
     batch = grad_output.shape
     if needs_input_grad[0]:
         if approximate == "none":
-            total = phi * up + exp_square_gate * gate * up / (math.sqrt(math.pi) * math.sqrt(2))
-            grad_grad_output = grad_grad_up * gate * phi + grad_grad_gate * total
+            total = phi * up + exp_square_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
+            product = phi * torch.clamp(gate, min=-1e38) * grad_grad_up
+            grad_grad_output = product + grad_grad_gate * total
         else:
-            product = 2 * sigmoid_total_2 * sigmoid_total * gate * total_2 * math.sqrt(2 / math.pi) * up
-            grad_grad_output = grad_grad_up * gate * phi + grad_grad_gate * (phi * up + product)
+            product = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
+            product_2 = grad_grad_gate * (phi * up + product)
+            grad_grad_output = phi * torch.clamp(gate, min=-1e38) * grad_grad_up + product_2
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
         if approximate == "tanh":
             grad_phi = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
         else:
-            ratio = exp_square_gate * gate**2 * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
-            product_2 = exp_square_gate * grad_output * up
-            product = grad_grad_gate * (product_2 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio)
+            min_gate = torch.clamp(gate**2, max=1e38)
+            ratio = exp_square_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
+            product_3 = exp_square_gate * grad_output * up
+            product_2 = grad_grad_gate * (product_3 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio)
             total_2 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
             ratio_2 = torch.exp(-(0.5 * square_gate)) * total_2 / (math.sqrt(math.pi) * math.sqrt(2))
-            grad_gate = grad_grad_up * grad_output * phi + product + ratio_2
+            grad_gate = grad_grad_up * grad_output * phi + product_2 + ratio_2
         if approximate == "tanh":
+            min_total_2 = torch.clamp(total_2, max=1e38)
             power_2 = total_2**2
-            power_3 = sigmoid_total_2**2
-            product_3 = 4 * sigmoid_total * power_3 * gate
-            product_2 = product_3 * power_2 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-            product_5 = 0.53658 * sigmoid_total_2 * sigmoid_total * power
+            max_value = torch.clamp(sigmoid_total_2**2 * gate * power_2, min=-1e38)
+            product_3 = 4 * sigmoid_total * max_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+            min_power = torch.clamp(power, max=1e38)
+            product_5 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
             product_4 = product_5 * math.sqrt(2 / math.pi) * grad_output * up
-            product_7 = 2 * sigmoid_total_2 * sigmoid_total * total_2
+            product_7 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
             product_6 = product_7 * math.sqrt(2 / math.pi) * grad_output * up
-            total_3 = product_4 + product_6 + product_2
-            power_4 = sigmoid_total**2
-            product_10 = 4 * sigmoid_total_2 * power_4 * gate
-            product_9 = product_10 * power_2 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-            product_8 = grad_grad_gate * (total_3 - product_9)
-            product_12 = 2 * sigmoid_total_2 * sigmoid_total
-            product_11 = product_12 * total_2 * grad_phi * math.sqrt(2 / math.pi)
-            grad_gate = grad_grad_up * grad_output * phi + product_8 + product_11
+            total_3 = product_4 + product_6 + product_3
+            min_value = torch.clamp(sigmoid_total**2 * gate * power_2, max=1e38)
+            product_8 = 4 * sigmoid_total_2 * min_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+            difference = total_3 - product_8
+            product_10 = 2 * sigmoid_total_2 * sigmoid_total
+            product_9 = product_10 * min_total_2 * grad_phi * math.sqrt(2 / math.pi)
+            grad_gate = grad_grad_up * grad_output * phi + grad_grad_gate * difference + product_9
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
         if approximate == "none":
-            ratio_3 = exp_square_gate * gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
+            product_4 = exp_square_gate * clamp_gate * grad_output
+            ratio_3 = product_4 / (math.sqrt(math.pi) * math.sqrt(2))
             grad_up = grad_grad_gate * (grad_output * phi + ratio_3)
         else:
-            product_14 = 2 * sigmoid_total_2 * sigmoid_total * gate
-            product_13 = product_14 * total_2 * math.sqrt(2 / math.pi) * grad_output
-            grad_up = grad_grad_gate * (grad_output * phi + product_13)
+            product_12 = 2 * sigmoid_total_2 * sigmoid_total
+            product_11 = product_12 * clamp_value * math.sqrt(2 / math.pi) * grad_output
+            grad_up = grad_grad_gate * (grad_output * phi + product_11)
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_grad_output, grad_gate, grad_up
 
@@ -133,12 +141,14 @@ def geglu_backward_tangent(
         exp_gate = torch.exp(-torch.square(gate / math.sqrt(2)))
         tangent_phi = exp_gate * tangent_gate / (math.sqrt(math.pi) * math.sqrt(2))
         exp_gate_2 = torch.exp(-0.5 * torch.square(gate))
-        ratio = exp_gate_2 * gate**2 * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
+        clamp_gate = torch.clamp(gate, -1e38, 1e38)
+        min_gate = torch.clamp(gate**2, max=1e38)
+        ratio = exp_gate_2 * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
         product_2 = exp_gate_2 * grad_output * up
         product = (product_2 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio) * tangent_gate
-        ratio_2 = exp_gate_2 * gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
+        ratio_2 = exp_gate_2 * clamp_gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
         product_3 = (grad_output * phi + ratio_2) * tangent_up
-        ratio_3 = exp_gate_2 * gate * up / (math.sqrt(math.pi) * math.sqrt(2))
+        ratio_3 = exp_gate_2 * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
         product_4 = (phi * up + ratio_3) * tangent_grad_output
         tangent_grad_gate = product_4 + grad_output * up * tangent_phi + product_3 + product
     else:
@@ -148,39 +158,38 @@ def geglu_backward_tangent(
         sigmoid_total_2 = torch.sigmoid(-2 * math.sqrt(2 / math.pi) * total)
         power = gate**2
         total_2 = 0.134145 * power + 1
+        min_total_2 = torch.clamp(total_2, max=1e38)
         product = 2 * sigmoid_total_2 * sigmoid_total
-        tangent_phi = product * total_2 * math.sqrt(2 / math.pi) * tangent_gate
+        tangent_phi = product * min_total_2 * math.sqrt(2 / math.pi) * tangent_gate
+        clamp_value = torch.clamp(gate * total_2, -1e38, 1e38)
         power_2 = total_2**2
-        power_3 = sigmoid_total_2**2
-        product_3 = 4 * sigmoid_total * power_3 * gate
-        product_2 = product_3 * power_2 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-        product_5 = 0.53658 * sigmoid_total_2 * sigmoid_total * power
-        product_4 = product_5 * math.sqrt(2 / math.pi) * grad_output * up
-        product_7 = 2 * sigmoid_total_2 * sigmoid_total * total_2
-        product_6 = product_7 * math.sqrt(2 / math.pi) * grad_output * up
-        total_3 = product_4 + product_6 + product_2
-        power_4 = sigmoid_total**2
-        product_9 = 4 * sigmoid_total_2 * power_4 * gate
-        product_8 = product_9 * power_2 * math.sqrt(2 / math.pi) ** 2 * grad_output * up
-        difference = total_3 - product_8
-        product_12 = 2 * sigmoid_total_2 * sigmoid_total * gate
-        product_11 = product_12 * total_2 * math.sqrt(2 / math.pi) * grad_output
-        product_10 = (grad_output * phi + product_11) * tangent_up
-        product_14 = 2 * sigmoid_total_2 * sigmoid_total * gate
-        product_13 = product_14 * total_2 * math.sqrt(2 / math.pi) * up
-        total_4 = phi * up + product_13
-        product_15 = grad_output * up * tangent_phi
-        product_16 = total_4 * tangent_grad_output
-        tangent_grad_gate = product_16 + product_15 + product_10 + difference * tangent_gate
+        max_value = torch.clamp(sigmoid_total_2**2 * gate * power_2, min=-1e38)
+        product_2 = 4 * sigmoid_total * max_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+        min_power = torch.clamp(power, max=1e38)
+        product_4 = 0.53658 * sigmoid_total_2 * sigmoid_total * min_power
+        product_3 = product_4 * math.sqrt(2 / math.pi) * grad_output * up
+        product_6 = 2 * sigmoid_total_2 * sigmoid_total * min_total_2
+        product_5 = product_6 * math.sqrt(2 / math.pi) * grad_output * up
+        total_3 = product_3 + product_5 + product_2
+        min_value = torch.clamp(sigmoid_total**2 * gate * power_2, max=1e38)
+        product_7 = 4 * sigmoid_total_2 * min_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
+        difference = total_3 - product_7
+        product_10 = 2 * sigmoid_total_2 * sigmoid_total
+        product_9 = product_10 * clamp_value * math.sqrt(2 / math.pi) * grad_output
+        product_8 = (grad_output * phi + product_9) * tangent_up
+        product_12 = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
+        product_11 = (phi * up + product_12) * tangent_grad_output
+        product_13 = grad_output * up * tangent_phi
+        tangent_grad_gate = product_11 + product_13 + product_8 + difference * tangent_gate
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     if approximate == "none":
-        product_5 = gate * phi * tangent_grad_output
+        product_5 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
         product_6 = grad_output * phi * tangent_gate
         tangent_grad_up = product_5 + product_6 + grad_output * gate * tangent_phi
     else:
-        product_17 = gate * phi * tangent_grad_output
-        product_18 = grad_output * phi * tangent_gate
-        tangent_grad_up = product_17 + product_18 + grad_output * gate * tangent_phi
+        product_14 = phi * torch.clamp(gate, min=-1e38) * tangent_grad_output
+        product_15 = grad_output * phi * tangent_gate
+        tangent_grad_up = product_14 + product_15 + grad_output * gate * tangent_phi
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up
 

@@ -24,10 +24,10 @@ def gelu_forward(input: Tensor, approximate: str) -> Tensor:
     dtype = input.dtype
     input = upcast(input)
     if approximate == "none":
-        output = input * torch.erfc(-input / math.sqrt(2)) / 2
+        output = torch.erfc(-input / math.sqrt(2)) * torch.clamp(input, min=-1e38) / 2
     else:
-        total = input + 0.044715 * input**3
-        output = input / 2 * (2 * torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total)))
+        product = math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)
+        output = 2 * torch.sigmoid(2 * product) * torch.clamp(input / 2, min=-1e38)
     output = output.to(dtype)
     return output
 
@@ -37,15 +37,15 @@ def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str) -> Tenso
     dtype = grad_output.dtype
     grad_output, input = upcast_all(grad_output, input)
     if approximate == "none":
-        exp_input = torch.exp(-torch.square(input / math.sqrt(2)))
-        ratio = exp_input * input / (math.sqrt(math.pi) * math.sqrt(2))
+        product = torch.exp(-torch.square(input / math.sqrt(2))) * torch.clamp(input, -1e38, 1e38)
+        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
         grad_input = grad_output * (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2))))
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        clamp_input = torch.clamp(input * (0.134145 * input**2 + 1), -1e38, 1e38)
         sigmoid_total_2 = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
-        total_2 = 0.134145 * input**2 + 1
-        product = 2 * sigmoid_total_2 * sigmoid_total * input * total_2 * math.sqrt(2 / math.pi)
+        product = 2 * sigmoid_total_2 * sigmoid_total * clamp_input * math.sqrt(2 / math.pi)
         grad_input = grad_output * (product + sigmoid_total)
     grad_input = grad_input.to(dtype)
     return grad_input
@@ -56,15 +56,15 @@ def gelu_tangent(tangent_input: Tensor, input: Tensor, approximate: str) -> Tens
     dtype = tangent_input.dtype
     tangent_input, input = upcast_all(tangent_input, input)
     if approximate == "none":
-        exp_input = torch.exp(-torch.square(input / math.sqrt(2)))
-        ratio = exp_input * input / (math.sqrt(math.pi) * math.sqrt(2))
+        product = torch.exp(-torch.square(input / math.sqrt(2))) * torch.clamp(input, -1e38, 1e38)
+        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
         tangent_output = (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2)))) * tangent_input
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        clamp_input = torch.clamp(input * (0.134145 * input**2 + 1), -1e38, 1e38)
         sigmoid_total_2 = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
-        total_2 = 0.134145 * input**2 + 1
-        product = 2 * sigmoid_total_2 * sigmoid_total * input * total_2 * math.sqrt(2 / math.pi)
+        product = 2 * sigmoid_total_2 * sigmoid_total * clamp_input * math.sqrt(2 / math.pi)
         tangent_output = (product + sigmoid_total) * tangent_input
     tangent_output = tangent_output.to(dtype)
     return tangent_output

@@ -50,10 +50,11 @@ def gelu_second(
         total_2 = 0.134145 * power + 1
     if needs_input_grad[0]:
         if approximate == "none":
-            ratio = exp_input * input / (math.sqrt(math.pi) * math.sqrt(2))
+            ratio = exp_input * torch.clamp(input, -1e38, 1e38) / (math.sqrt(math.pi) * math.sqrt(2))
             grad_grad_output = grad_grad_input * (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2))))
         else:
-            product = 2 * sigmoid_total * sigmoid_total_2 * input * total_2 * math.sqrt(2 / math.pi)
+            clamp_value = torch.clamp(input * total_2, -1e38, 1e38)
+            product = 2 * sigmoid_total * sigmoid_total_2 * clamp_value * math.sqrt(2 / math.pi)
             grad_grad_output = grad_grad_input * (product + sigmoid_total_2)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
@@ -61,18 +62,22 @@ def gelu_second(
             square_input = torch.square(input / math.sqrt(2))
             ratio_2 = torch.exp(-square_input) / (math.sqrt(math.pi) * math.sqrt(2))
             total = ratio_2 + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
-            ratio_3 = 2 * exp_input * input**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+            min_input = torch.clamp(input**2, max=1e38)
+            ratio_3 = 2 * exp_input * min_input / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
             grad_input = grad_grad_input * grad_output * (total - ratio_3)
         else:
             power_2 = total_2**2
-            power_3 = sigmoid_total**2
-            product_2 = 4 * sigmoid_total_2 * input * power_2 * power_3 * math.sqrt(2 / math.pi) ** 2
-            product_3 = 0.53658 * sigmoid_total * sigmoid_total_2 * power * math.sqrt(2 / math.pi)
-            product_4 = 4 * sigmoid_total * sigmoid_total_2 * total_2 * math.sqrt(2 / math.pi)
-            total_3 = product_3 + product_4 + product_2
-            power_4 = sigmoid_total_2**2
-            product_5 = 4 * sigmoid_total * input * power_2 * power_4 * math.sqrt(2 / math.pi) ** 2
-            grad_input = grad_grad_input * grad_output * (total_3 - product_5)
+            product_3 = input * power_2 * sigmoid_total**2
+            max_product_3 = torch.clamp(product_3, min=-1e38)
+            product_2 = 4 * sigmoid_total_2 * max_product_3 * math.sqrt(2 / math.pi) ** 2
+            min_power = torch.clamp(power, max=1e38)
+            product_4 = 0.53658 * sigmoid_total * sigmoid_total_2 * min_power * math.sqrt(2 / math.pi)
+            min_total_2 = torch.clamp(total_2, max=1e38)
+            product_5 = 4 * sigmoid_total * sigmoid_total_2 * min_total_2 * math.sqrt(2 / math.pi)
+            total_3 = product_4 + product_5 + product_2
+            min_value = torch.clamp(input * power_2 * sigmoid_total_2**2, max=1e38)
+            product_6 = 4 * sigmoid_total * min_value * math.sqrt(2 / math.pi) ** 2
+            grad_input = grad_grad_input * grad_output * (total_3 - product_6)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
 
@@ -88,11 +93,13 @@ def gelu_backward_tangent(
         exp_input = torch.exp(-(0.5 * torch.square(input)))
         ratio = torch.exp(-torch.square(input / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
         total = ratio + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
-        difference = total - 2 * exp_input * input**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-        ratio_2 = exp_input * input / (math.sqrt(math.pi) * math.sqrt(2))
+        product = 2 * exp_input * torch.clamp(input**2, max=1e38)
+        difference = total - product / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+        product_2 = exp_input * torch.clamp(input, -1e38, 1e38)
+        ratio_2 = product_2 / (math.sqrt(math.pi) * math.sqrt(2))
         total_2 = ratio_2 + 0.5 * torch.erfc(-(input / math.sqrt(2)))
-        product = grad_output * difference * tangent_input
-        tangent_grad_input = total_2 * tangent_grad_output + product
+        product_3 = grad_output * difference * tangent_input
+        tangent_grad_input = total_2 * tangent_grad_output + product_3
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
@@ -100,16 +107,21 @@ def gelu_backward_tangent(
         power = input**2
         total_2 = 0.134145 * power + 1
         power_2 = total_2**2
-        power_3 = sigmoid_total**2
-        product = 4 * sigmoid_total_2 * input * power_2 * power_3 * math.sqrt(2 / math.pi) ** 2
-        product_2 = 0.53658 * sigmoid_total * sigmoid_total_2 * power * math.sqrt(2 / math.pi)
-        product_3 = 4 * sigmoid_total * sigmoid_total_2 * total_2 * math.sqrt(2 / math.pi)
-        total_3 = product_2 + product_3 + product
-        power_4 = sigmoid_total_2**2
-        product_5 = 4 * sigmoid_total * input * power_2 * power_4 * math.sqrt(2 / math.pi) ** 2
-        product_4 = grad_output * (total_3 - product_5) * tangent_input
-        product_6 = 2 * sigmoid_total * sigmoid_total_2 * input * total_2 * math.sqrt(2 / math.pi)
-        tangent_grad_input = (product_6 + sigmoid_total_2) * tangent_grad_output + product_4
+        product_2 = input * power_2 * sigmoid_total**2
+        max_product_2 = torch.clamp(product_2, min=-1e38)
+        product = 4 * sigmoid_total_2 * max_product_2 * math.sqrt(2 / math.pi) ** 2
+        min_power = torch.clamp(power, max=1e38)
+        product_3 = 0.53658 * sigmoid_total * sigmoid_total_2 * min_power * math.sqrt(2 / math.pi)
+        min_total_2 = torch.clamp(total_2, max=1e38)
+        product_4 = 4 * sigmoid_total * sigmoid_total_2 * min_total_2 * math.sqrt(2 / math.pi)
+        total_3 = product_3 + product_4 + product
+        clamp_value = torch.clamp(input * total_2, -1e38, 1e38)
+        product_6 = 2 * sigmoid_total * sigmoid_total_2 * clamp_value * math.sqrt(2 / math.pi)
+        product_5 = (product_6 + sigmoid_total_2) * tangent_grad_output
+        product_8 = input * power_2 * sigmoid_total_2**2
+        min_product_8 = torch.clamp(product_8, max=1e38)
+        product_7 = 4 * sigmoid_total * min_product_8 * math.sqrt(2 / math.pi) ** 2
+        tangent_grad_input = product_5 + grad_output * (total_3 - product_7) * tangent_input
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 

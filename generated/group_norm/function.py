@@ -80,13 +80,14 @@ def group_norm_backward(
             product = product * weight
         grad_mu_rows = as_rows(-product, 2).sum(0)
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
-        mask = (c // S >= 0) & (c // (S if S != 0 else 1) < G)
-        chosen = torch.where(mask, c // (S if S != 0 else 1), 0)
-        chosen_2 = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-        difference = columns(input, chosen_2) - take(mu.mT, chosen).mT
-        product_2 = 2 * take(grad_variance_.mT, chosen).mT * difference
-        chosen_3 = torch.where(mask, take(grad_mu.mT, chosen).mT / (S * math.prod(batch)), 0)
-        grad_input = product + torch.where(mask, product_2 / (S * math.prod(batch)), 0) + chosen_3
+        mask = (c // S >= 0) & (c // S < G)
+        position = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
+        input_picked = columns(input, position)
+        difference = input_picked - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        product_2 = 2 * take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT * difference
+        grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        chosen = torch.where(mask, grad_mu_picked / (S * math.prod(batch)), 0)
+        grad_input = product + torch.where(mask, product_2 / (S * math.prod(batch)), 0) + chosen
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
         difference_2 = input.mT - take(mu.mT, c // S)

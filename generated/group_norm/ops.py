@@ -111,7 +111,7 @@ def group_norm_second(
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     N = grad_grad_input.shape[0]
     power = rstd**3
-    mask_5 = (c // S >= 0) & (c // (S if S != 0 else 1) < G)
+    mask_5 = (c // S >= 0) & (c // S < G)
     n = torch.arange(N, device=grad_grad_input.device)
     chosen = torch.where(mask_5, n.unsqueeze(-1), 0)
     chosen_2 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
@@ -123,8 +123,12 @@ def group_norm_second(
     grad_grad_mu = grad_grad_input.new_zeros(N, G).flatten(0, 1)
     grad_grad_mu = add_at(grad_grad_mu, position, grad_grad_mu_rows_3).unflatten(0, (N, G))
     total = c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1)
-    position_2 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-    difference_3 = columns(input, torch.where(mask_5, total, 0)) - take(mu.mT, position_2).mT
+    if weight is not None:
+        mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        difference_3 = columns(input, torch.where(mask_5, total, 0)) - mu_picked
+    else:
+        input_picked_3 = columns(input, torch.where(mask_5, total, 0))
+        difference_3 = input_picked_3 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
     product_2 = 2 * grad_grad_input * difference_3
     update_2 = torch.where(mask_5, product_2 / (S * math.prod(batch)), 0)
     grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
@@ -169,48 +173,45 @@ def group_norm_second(
             update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2_2
         else:
             update_3 = grad_grad_input * grad_output
-        position_3 = c // S
+        position_2 = c // S
         grad_rstd_grad_weight_rows_4 = as_rows(update_3, 2).sum(0)
         if weight is not None:
             grad_rstd_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position_3, grad_rstd_grad_weight_rows_4).mT
+            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position_2, grad_rstd_grad_weight_rows_4).mT
             update_4 = grad_grad_input * grad_output * weight
-            position_4 = c // S
+            position_3 = c // S
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
         grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_4, grad_rstd_grad_input_rows_4.mT).mT
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_3, grad_rstd_grad_input_rows_4.mT).mT
         else:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_3, grad_rstd_grad_weight_rows_4.mT).mT
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_weight_rows_4.mT).mT
         if weight is not None:
             update_5 = -(grad_grad_mu_picked * grad_output * weight)
-            position_5 = c // S
+            position_4 = c // S
             grad_rstd_grad_mu_rows_4 = as_rows(update_5, 2).sum(0)
         else:
             update_4 = -(grad_grad_mu_picked * grad_output)
-            position_4 = c // S
+            position_3 = c // S
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
         grad_rstd_grad_mu = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_5, grad_rstd_grad_mu_rows_4.mT).mT
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_4, grad_rstd_grad_mu_rows_4.mT).mT
             total_2 = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
         else:
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_4, grad_rstd_grad_input_rows_4.mT).mT
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_input_rows_4.mT).mT
         product_4 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
         if weight is not None:
             grad_variance__1 = -0.5 * (total_2 - product_4) * power
             update_6 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
-            position_6 = c // S
+            position_5 = c // S
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_6, grad_mu_grad_weight_rows_4).mT
-            position_7 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-            grad_variance__picked_2 = take(grad_variance_.mT, position_7).mT
+            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_5, grad_mu_grad_weight_rows_4).mT
         else:
             grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - product_4) * power
-            position_5 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-            grad_variance__picked_2 = take(grad_variance_.mT, position_5).mT
-        product_7 = -2 * grad_grad_input * grad_variance__picked_2
+        grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
+        product_7 = -2 * grad_grad_input * grad_variance__picked
         update_7 = torch.where(mask_5, product_7 / (S * math.prod(batch)), 0)
         grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
         grad_mu_grad_input = grad_grad_input.new_zeros(N, G).flatten(0, 1)
@@ -219,62 +220,60 @@ def group_norm_second(
         if weight is not None:
             product_8 = grad_grad_rstd_picked * grad_output * weight
             update_8 = -product_8
-            position_8 = c // S
+            position_6 = c // S
             grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
         else:
             update_6 = -(grad_grad_rstd_picked * grad_output)
-            position_6 = c // S
+            position_4 = c // S
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
         grad_mu_grad_rstd = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_8, grad_mu_grad_rstd_rows_4.mT).mT
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_6, grad_mu_grad_rstd_rows_4.mT).mT
             grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
         else:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_6, grad_mu_grad_weight_rows_4.mT).mT
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_4, grad_mu_grad_weight_rows_4.mT).mT
             grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
-        if weight is not None:
-            position_10 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-            grad_variance__picked_3 = take(grad_variance_.mT, position_10).mT
-        else:
-            position_8 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-            grad_variance__picked_3 = take(grad_variance_.mT, position_8).mT
-        product_11 = 2 * grad_grad_input * grad_variance__picked_3
+        product_11 = 2 * grad_grad_input * grad_variance__picked
         update_9 = torch.where(mask_5, product_11 / (S * math.prod(batch)), 0)
         if weight is not None:
-            position_11 = torch.where(mask_5, total, 0)
-            position_12 = flat_index((N, C), chosen, position_11)
+            position_8 = torch.where(mask_5, total, 0)
+            position_9 = flat_index((N, C), chosen, position_8)
         else:
-            position_9 = torch.where(mask_5, total, 0)
-            position_10 = flat_index((N, C), chosen, position_9)
+            position_6 = torch.where(mask_5, total, 0)
+            position_7 = flat_index((N, C), chosen, position_6)
         grad_input_grad_input = grad_grad_input.new_zeros(*batch, N, C).flatten(-2)
         if weight is not None:
             grad_input_grad_input = add_along(
-                grad_input_grad_input, torch.broadcast_to(position_12, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
+                grad_input_grad_input, torch.broadcast_to(position_9, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
             )
         else:
             grad_input_grad_input = add_along(
-                grad_input_grad_input, torch.broadcast_to(position_10, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
+                grad_input_grad_input, torch.broadcast_to(position_7, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
             )
         grad_input_grad_input = grad_input_grad_input.unflatten(-1, (N, C))
         if weight is not None:
-            chosen_3 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
-            difference_4 = columns(input, torch.where(mask_5, total, 0)) - take(mu.mT, chosen_3).mT
-            product_12 = 2 * take(grad_variance__1.mT, chosen_3).mT * difference_4
-            chosen_4 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
-            product_13 = grad_grad_weight * grad_output * rstd_picked_2
-            chosen_5 = torch.where(mask_5, take(grad_mu_1.mT, chosen_3).mT / (S * math.prod(batch)), 0)
-            grad_input = product_13 + grad_input_grad_input + product_8 + chosen_4 + chosen_5
+            difference_4 = columns(input, torch.where(mask_5, total, 0)) - mu_picked
         else:
-            mask_4 = (c // S >= 0) & (c // (S if S != 0 else 1) < G)
-            chosen_3 = torch.where(mask_4, c // (S if S != 0 else 1), 0)
+            mask_4 = (c // S >= 0) & (c // S < G)
             product_8 = c // (S if S != 0 else 1) * S
-            position_11 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
-            input_picked_2 = columns(input, position_11)
-            difference_4 = input_picked_2 - take(mu.mT, chosen_3).mT
-            ratio_4 = 2 * take(grad_variance__1.mT, chosen_3).mT * difference_4 / (S * math.prod(batch))
-            chosen_4 = torch.where(mask_4, take(grad_mu_1.mT, chosen_3).mT / (S * math.prod(batch)), 0)
+            position_8 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
+            input_picked_4 = columns(input, position_8)
+            difference_4 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+        grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
+        if weight is not None:
+            product_12 = 2 * grad_variance__1_picked * difference_4
+            chosen_3 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
+        else:
+            ratio_4 = 2 * grad_variance__1_picked * difference_4 / (S * math.prod(batch))
+        grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
+        if weight is not None:
+            chosen_4 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
+            product_13 = grad_grad_weight * grad_output * rstd_picked_2
+            grad_input = product_13 + grad_input_grad_input + product_8 + chosen_3 + chosen_4
+        else:
+            chosen_3 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
             product_9 = take(grad_grad_rstd.mT, c // S).mT * grad_output
-            grad_input = grad_input_grad_input + product_9 + torch.where(mask_4, ratio_4, 0) + chosen_4
+            grad_input = grad_input_grad_input + product_9 + torch.where(mask_4, ratio_4, 0) + chosen_3
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
         product_14 = grad_grad_input.mT * grad_output.mT * rstd_picked
@@ -364,30 +363,30 @@ def group_norm_backward_tangent(
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
     tangent_grad_mu = add_at(tangent_grad_mu, position_2, tangent_grad_mu_rows_4.mT).mT
-    mask = (c // S >= 0) & (c // (S if S != 0 else 1) < G)
-    chosen = torch.where(mask, c // (S if S != 0 else 1), 0)
-    chosen_2 = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-    grad_variance__picked = take(grad_variance_.mT, chosen).mT
-    difference_3 = columns(input, chosen_2) - take(mu.mT, chosen).mT
-    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, chosen).mT
+    mask = (c // S >= 0) & (c // S < G)
+    chosen = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
+    grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
+    difference_3 = columns(input, chosen) - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    floordiv_value = c // (S if S != 0 else 1)
+    tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
     product_10 = 2 * tangent_grad_variance__picked * difference_3
-    chosen_3 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
-    tangent_input_picked_2 = columns(tangent_input, chosen_2)
-    product_11 = 2 * tangent_input_picked_2 * grad_variance__picked
-    chosen_4 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
+    chosen_2 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
+    tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    product_11 = -2 * tangent_mu_picked * grad_variance__picked
+    chosen_3 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
     if weight is not None:
-        product_12 = -2 * take(tangent_mu.mT, chosen).mT * grad_variance__picked
-        chosen_5 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
+        product_12 = 2 * columns(tangent_input, chosen) * grad_variance__picked
+        chosen_4 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
     else:
-        product_10 = -2 * take(tangent_mu.mT, chosen).mT * grad_variance__picked
-        chosen_5 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
-    tangent_grad_mu_picked = take(tangent_grad_mu.mT, chosen).mT
-    chosen_6 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
+        product_10 = 2 * columns(tangent_input, chosen) * grad_variance__picked
+        chosen_4 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
+    tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    chosen_5 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
     if weight is not None:
-        total_3 = product_9 + product_2_2 + product_3_2 + chosen_3
-        tangent_grad_input = total_3 + chosen_4 + chosen_5 + chosen_6
+        total_3 = product_9 + product_2_2 + product_3_2 + chosen_2
+        tangent_grad_input = total_3 + chosen_4 + chosen_3 + chosen_5
     else:
-        tangent_grad_input = product_7 + product_2_2 + chosen_3 + chosen_4 + chosen_5 + chosen_6
+        tangent_grad_input = product_7 + product_2_2 + chosen_2 + chosen_4 + chosen_3 + chosen_5
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if weight is not None:
         difference_2_2 = input.mT - take(mu.mT, c // S)

@@ -38,9 +38,9 @@ def linear_activation_forward(
     if activation == "relu":
         output = torch.relu(z)
     elif activation == "gelu":
-        output = z * torch.erfc(-(z / math.sqrt(2))) / 2
+        output = torch.erfc(-(z / math.sqrt(2))) * torch.clamp(z, min=-1e38) / 2
     elif activation == "silu":
-        output = torch.nn.functional.silu(z)
+        output = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
     elif activation == "tanh":
         output = torch.tanh(z)
     else:
@@ -67,10 +67,12 @@ def linear_activation_backward(
     if activation == "relu":
         grad_z = torch.where(z > 0, grad_output, 0)
     elif activation == "gelu":
-        ratio = torch.exp(-torch.square(z / math.sqrt(2))) * z / (math.sqrt(math.pi) * math.sqrt(2))
+        product = torch.exp(-torch.square(z / math.sqrt(2))) * torch.clamp(z, -1e38, 1e38)
+        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
         grad_z = grad_output * (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2))))
     elif activation == "silu":
-        grad_z = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * grad_output
+        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
+        grad_z = torch.sigmoid(z) * max_z * grad_output
     elif activation == "tanh":
         grad_z = grad_output * (1 - torch.square(output))
     if needs_input_grad[0]:
@@ -114,37 +116,38 @@ def linear_activation_tangent(
     tangent_sum_k_sum_1 = input @ tangent_weight.mT
     if tangent_bias is not None and activation != "none":
         z = z + bias
-    if activation == "tanh":
+    if activation == "gelu":
+        clamp_z = torch.clamp(z, -1e38, 1e38)
+        ratio = torch.exp(-(0.5 * torch.square(z))) * clamp_z / (math.sqrt(math.pi) * math.sqrt(2))
+    elif activation == "tanh":
         output = torch.tanh(z)
-    if (tangent_bias is not None and activation in ("relu", "silu", "tanh")) or (
-        tangent_bias is None and activation in ("gelu", "silu")
+    if (
+        (tangent_bias is not None and activation in ("relu", "gelu", "tanh"))
+        or activation == "gelu"
+        or (tangent_bias is None and activation in ("gelu", "silu"))
     ):
-        if activation == "gelu":
-            ratio = torch.exp(-(0.5 * torch.square(z))) * z / (math.sqrt(math.pi) * math.sqrt(2))
         total = tangent_sum_k_sum + tangent_sum_k_sum_1
         if activation == "relu":
             tangent_output = torch.where(z > 0, total + tangent_bias, 0)
-    elif activation == "gelu":
-        product = torch.exp(-(0.5 * torch.square(z))) * z
-        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
-        total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
-        tangent_output = total * (tangent_sum_k_sum + tangent_sum_k_sum_1 + tangent_bias)
-    if tangent_bias is not None and activation == "silu":
-        total_2 = total + tangent_bias
-        tangent_output = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * total_2
+        elif tangent_bias is not None and activation == "gelu":
+            tangent_output = (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))) * (total + tangent_bias)
+    elif activation in ("silu", "none"):
+        tangent_output = tangent_sum_k_sum + tangent_sum_k_sum_1
+        if activation == "silu" or tangent_bias is not None:
+            tangent_output = tangent_output + tangent_bias
+    if activation == "silu":
+        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
+        if tangent_bias is not None:
+            tangent_output = torch.sigmoid(z) * max_z * tangent_output
     elif tangent_bias is not None and activation == "tanh":
         tangent_output = (1 - torch.square(output)) * (total + tangent_bias)
-    elif activation == "none":
-        tangent_output = tangent_sum_k_sum + tangent_sum_k_sum_1
-        if tangent_bias is not None:
-            tangent_output = tangent_output + tangent_bias
     elif tangent_bias is None and activation == "relu":
         tangent_output = torch.where(z > 0, tangent_sum_k_sum + tangent_sum_k_sum_1, 0)
     elif tangent_bias is None and activation == "gelu":
         tangent_output = (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))) * total
-    elif activation == "silu":
-        tangent_output = torch.sigmoid(z) * (1 - torch.nn.functional.silu(-z)) * total
-    elif activation == "tanh":
+    if tangent_bias is None and activation == "silu":
+        tangent_output = torch.sigmoid(z) * max_z * total
+    elif tangent_bias is None and activation == "tanh":
         tangent_output = (1 - torch.square(output)) * (tangent_sum_k_sum + tangent_sum_k_sum_1)
     tangent_output = tangent_output.to(dtype)
     return tangent_output

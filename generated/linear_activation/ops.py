@@ -96,27 +96,27 @@ def linear_activation_second(
         and grad_grad_bias is not None
         and activation == "gelu"
     ):
-        ratio = exp_z * z / (math.sqrt(math.pi) * math.sqrt(2))
-        total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
+        product = exp_z * torch.clamp(z, -1e38, 1e38)
     if grad_grad_bias is None and activation == "gelu":
         exp_z = torch.exp(-(0.5 * torch.square(sum_k)))
-    if (
-        (needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2])
-        and grad_grad_bias is None
-        and activation == "gelu"
-    ):
-        ratio = exp_z * sum_k / (math.sqrt(math.pi) * math.sqrt(2))
-        total = ratio + 0.5 * torch.erfc(-(sum_k / math.sqrt(2)))
+    if (needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]) and activation == "gelu":
+        if grad_grad_bias is None:
+            product = exp_z * torch.clamp(sum_k, -1e38, 1e38)
+        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
+        if grad_grad_bias is not None:
+            total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
+        else:
+            total = ratio + 0.5 * torch.erfc(-(sum_k / math.sqrt(2)))
     if (needs_input_grad[1] or needs_input_grad[2]) and activation == "gelu":
         grad_z = grad_output * total
     if grad_grad_bias is not None and activation == "silu":
         sigmoid_z = torch.sigmoid(z)
-        difference = 1 - torch.nn.functional.silu(-z)
+        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
     elif activation == "silu":
         sigmoid_z = torch.sigmoid(sum_k)
-        difference = 1 - torch.nn.functional.silu(-sum_k)
+        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-sum_k, min=-1e4)), min=-1e38)
     if (needs_input_grad[1] or needs_input_grad[2]) and activation == "silu":
-        grad_z = sigmoid_z * difference * grad_output
+        grad_z = sigmoid_z * max_z * grad_output
     if grad_grad_bias is not None and activation == "tanh":
         output = torch.tanh(z)
     if activation == "tanh":
@@ -146,19 +146,19 @@ def linear_activation_second(
                 ratio_2 = torch.exp(-torch.square(sum_k / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
             total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
             if grad_grad_bias is not None:
-                ratio_3 = 2 * exp_z * z**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+                ratio_3 = 2 * exp_z * torch.clamp(z**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
             else:
-                ratio_3 = 2 * exp_z * sum_k**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+                ratio_3 = 2 * exp_z * torch.clamp(sum_k**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
             grad_z_1 = grad_grad_z * grad_output * (total_2 - ratio_3)
         elif grad_grad_bias is not None and activation == "silu":
-            output = torch.nn.functional.silu(z)
+            output = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
         if activation == "silu":
             if grad_grad_bias is None:
-                output = torch.nn.functional.silu(sum_k)
+                output = torch.nn.functional.silu(torch.clamp(sum_k, min=-1e4))
                 sigmoid_z_2 = torch.sigmoid(-sum_k)
             product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
-            grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * difference * grad_output + product)
+            grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
         elif activation == "tanh":
             grad_z_1 = -2 * grad_grad_z * grad_output * output * difference
     if grad_grad_bias is not None and activation == "relu":
@@ -172,7 +172,7 @@ def linear_activation_second(
         elif activation == "gelu":
             grad_grad_output = grad_grad_z * total
         elif activation == "silu":
-            grad_grad_output = sigmoid_z * difference * grad_grad_z
+            grad_grad_output = sigmoid_z * max_z * grad_grad_z
         elif activation == "tanh":
             grad_grad_output = grad_grad_z * difference
         if grad_grad_bias is not None and activation == "none":
@@ -241,12 +241,12 @@ def linear_activation_backward_tangent(
             tangent_grad_z = torch.where(z > 0, tangent_grad_output, 0)
         elif activation == "silu":
             sigmoid_z = torch.sigmoid(z)
-            difference = 1 - torch.nn.functional.silu(-z)
-            grad_z = sigmoid_z * difference * grad_output
-            output = torch.nn.functional.silu(z)
+            max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
+            grad_z = sigmoid_z * max_z * grad_output
+            output = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
             product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
-            total = sigmoid_z_2 * sigmoid_z * difference * grad_output + product
+            total = sigmoid_z_2 * sigmoid_z * max_z * grad_output + product
         elif activation == "tanh":
             output = torch.tanh(z)
             difference = 1 - torch.square(output)
@@ -257,15 +257,17 @@ def linear_activation_backward_tangent(
                 tangent_z = tangent_z + tangent_bias
             if activation == "gelu":
                 exp_z = torch.exp(-(0.5 * torch.square(z)))
-                ratio = exp_z * z / (math.sqrt(math.pi) * math.sqrt(2))
+                product = exp_z * torch.clamp(z, -1e38, 1e38)
+                ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
                 total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
                 grad_z = grad_output * total
                 ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
                 total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
-                difference = total_2 - 2 * exp_z * z**2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+                product_2 = 2 * exp_z * torch.clamp(z**2, max=1e38)
+                difference = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
                 tangent_grad_z = total * tangent_grad_output + grad_output * difference * tangent_z
             elif activation == "silu":
-                tangent_grad_z = total * tangent_z + sigmoid_z * difference * tangent_grad_output
+                tangent_grad_z = total * tangent_z + sigmoid_z * max_z * tangent_grad_output
             else:
                 product = 2 * grad_output * output * difference * tangent_z
         if activation == "tanh":
@@ -273,8 +275,8 @@ def linear_activation_backward_tangent(
                 product = 2 * grad_output * output * difference * (tangent_sum_k_sum + tangent_sum_k_sum_1)
             tangent_grad_z = difference * tangent_grad_output - product
         elif bias is None and activation == "silu":
-            product_2 = sigmoid_z * difference * tangent_grad_output
-            tangent_grad_z = total * (tangent_sum_k_sum + tangent_sum_k_sum_1) + product_2
+            product_2 = total * (tangent_sum_k_sum + tangent_sum_k_sum_1)
+            tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
         tangent_grad_input_sum = tangent_grad_z @ weight
         tangent_grad_input_sum_1 = grad_z @ tangent_weight
     else:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import amax, columns, flat_index, pick, window
+from .._runtime.functions import amax, columns, flat_index, window
 
 
 def max_pool2d_forward(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> tuple[Tensor, Tensor]:
@@ -62,53 +62,41 @@ def max_pool2d_backward(
     h = torch.arange(H, device=grad_output.device)
     if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
-        floordiv_difference_2 = difference_2 // (stride if stride != 0 else 1)
+        floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
         mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
         mask_2 = (difference % stride == 0) & mask_3
-        mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
-        mask_4 = mask_2.unsqueeze(-2) & (mod_difference_2[:, None, :, None] == 0)
-        mask_5 = floordiv_difference_2 >= 0
-        mask = mask_4 & (mask_5[:, None, :, None] & (floordiv_difference_2[:, None, :, None] < P))
+        mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
+        mask_5 = difference_2 % stride == 0
+        mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
+        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position = torch.where(mask, floordiv_difference_2[:, None, :, None], 0)
-        position_2 = torch.where(mask, floordiv_difference_3.unsqueeze(-2), 0)
-        position_3 = flat_index((P, Q), position, position_2)
-        mask_2_2 = input[..., :, :, None, None] == columns(output.flatten(-2), position_3)
-        mask_6 = mask & mask_2_2
-        safe_floordiv_difference_2 = torch.where(mask_6, floordiv_difference_2[:, None, :, None], 0)
-        mask_7 = mask & mask_2_2
-        safe_floordiv_difference_3 = torch.where(mask_7, floordiv_difference_3.unsqueeze(-2), 0)
-        position_4 = flat_index((P, Q), safe_floordiv_difference_2, safe_floordiv_difference_3)
-        rows = grad_output.flatten(-2)[..., None, None, None, None, :]
-        rows_2 = ties_output.flatten(-2)[..., None, None, None, None, :]
-        safe_ties_output = torch.where(mask & mask_2_2, pick(rows_2, position_4), 1)
-        grad_output_picked = pick(rows, position_4)
+        position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        mask_2_2 = input[..., :, :, None, None] == columns(output.flatten(-2), position, fill=0)
+        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
     else:
-        floordiv_value_2 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
-        floordiv_value_3 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        position = floordiv_value_2 * kernel_size + mod_value - padding
-        mod_value_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        position_2 = floordiv_value_3 * kernel_size + mod_value_2 - padding
-        position_3 = flat_index((H, W), position.unsqueeze(-1), position_2)
-        position_4 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
-        position_5 = torch.where(mask, floordiv_value_3, 0)
-        position_6 = flat_index((P, Q), position_4, position_5)
-        input_picked = columns(input.flatten(-2), position_3, fill=-math.inf)
-        mask_2_2 = input_picked == columns(output.flatten(-2), position_6)
-        safe_floordiv_value_2 = torch.where(mask & mask_2_2, floordiv_value_2.unsqueeze(-1), 0)
-        safe_floordiv_value_3 = torch.where(mask & mask_2_2, floordiv_value_3, 0)
-        position_7 = flat_index((P, Q), safe_floordiv_value_2, safe_floordiv_value_3)
-        rows = grad_output.flatten(-2)[..., None, None, :]
-        rows_2 = ties_output.flatten(-2)[..., None, None, :]
-        safe_ties_output = torch.where(mask & mask_2_2, pick(rows_2, position_7), 1)
-        grad_output_picked = pick(rows, position_7)
+        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position_4 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        mod_value_3 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        difference = floordiv_value_3 * kernel_size + mod_value_3 - padding
+        mod_value_4 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
+        difference_2 = floordiv_value_4 * kernel_size + mod_value_4 - padding
+        position_6 = flat_index((H, W), difference.unsqueeze(-1), difference_2)
+        output_picked = columns(output.flatten(-2), position_4, fill=0)
+        mask_2_2 = columns(input.flatten(-2), position_6, fill=-math.inf) == output_picked
+        ties_output_picked = columns(ties_output.flatten(-2), position_4, fill=0)
+    safe_ties_output = torch.where(mask & mask_2_2, ties_output_picked, 1)
+    if stride is not None:
+        grad_output_picked = columns(grad_output.flatten(-2), position, fill=0)
+    else:
+        grad_output_picked = columns(grad_output.flatten(-2), position_4, fill=0)
     ratio = grad_output_picked / safe_ties_output
     if stride is not None:
         grad_input = torch.where(mask, torch.where(mask_2_2, ratio, 0), 0).sum((-2, -1))

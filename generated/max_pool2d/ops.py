@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
-from .._runtime.functions import amax, columns, flat_index, pick, upcast_all, window
+from .._runtime.functions import amax, columns, flat_index, pick, window
 from . import function
 
 
@@ -187,8 +187,6 @@ def max_pool2d_backward_tangent(
     padding: int,
 ) -> Tensor:
     """The directional derivative of the gradient."""
-    dtype = tangent_grad_output.dtype
-    tangent_grad_output, input = upcast_all(tangent_grad_output, input)
     H = tangent_input.shape[-2]
     if stride is not None:
         P = (H + 2 * padding - kernel_size) // stride + 1
@@ -215,73 +213,60 @@ def max_pool2d_backward_tangent(
     h = torch.arange(H, device=tangent_grad_output.device)
     if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
-        mask_5 = difference_2 % (stride if stride != 0 else 1) == 0
-        floordiv_difference_2 = difference_2 // (stride if stride != 0 else 1)
-        mask_6 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-        mask_2 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-        mask_3 = (difference % stride == 0) & mask_2
-        mask = mask_3.unsqueeze(-2) & mask_5[:, None, :, None] & mask_6[:, None, :, None]
+        floordiv_difference_2 = difference_2 // stride
+        mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
+        mask_2 = (difference % stride == 0) & mask_3
+        mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
+        mask_5 = difference_2 % stride == 0
+        mask = mask_2.unsqueeze(-2) & mask_5[:, None, :, None] & mask_4[:, None, :, None]
+        floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-        position = torch.where(mask, floordiv_difference_2[:, None, :, None], 0)
-        position_2 = torch.where(mask, floordiv_difference_3.unsqueeze(-2), 0)
-        position_3 = flat_index((P, Q), position, position_2)
-        mask_2_2 = mask & (input[..., :, :, None, None] == columns(output.flatten(-2), position_3))
-        mask_4 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-        mask_7 = difference % (stride if stride != 0 else 1) == 0
-        mask_8 = mask_7 & mask_4
-        mask_3_2 = mask_8.unsqueeze(-2) & mask_5[:, None, :, None] & mask_6[:, None, :, None]
-        position_4 = torch.where(mask_2_2 & mask_3_2, floordiv_difference_2[:, None, :, None], 0)
-        position_5 = torch.where(mask_2_2 & mask_3_2, floordiv_difference_3.unsqueeze(-2), 0)
+        position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
+        output_picked = columns(output.flatten(-2), position, fill=0)
+        mask_2_2 = mask & (input[..., :, :, None, None] == output_picked)
+        mask_7 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
+        mask_6 = (difference % (stride if stride != 0 else 1) == 0) & mask_7
+        mask_8 = (floordiv_difference_2_2 >= 0) & (floordiv_difference_2_2 < P)
+        mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
+        mask_9 = mod_difference_2 == 0
+        mask_3_2 = mask_6.unsqueeze(-2) & mask_9[:, None, :, None] & mask_8[:, None, :, None]
+        mask_4_2 = input[..., :, :, None, None] == columns(output.flatten(-2), position, fill=0)
+        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
+        safe_ties_output = torch.where(mask_2_2 & mask_3_2 & mask_4_2, ties_output_picked, 1)
+        ratio = columns(tangent_grad_output.flatten(-2), position, fill=0) / safe_ties_output
     else:
-        floordiv_value_2 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
-        mask_5 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
-        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_5.unsqueeze(-1)
-        floordiv_value_3 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        position = floordiv_value_2 * kernel_size + mod_value - padding
-        mod_value_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        position_2 = floordiv_value_3 * kernel_size + mod_value_2 - padding
-        position_3 = flat_index((H, W), position.unsqueeze(-1), position_2)
-        input_picked_2 = columns(input.flatten(-2), position_3, fill=-math.inf)
-        position_4 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
-        position_5 = torch.where(mask, floordiv_value_3, 0)
-    position_6 = flat_index((P, Q), position_4, position_5)
+        floordiv_value_2 = (padding + h) // kernel_size
+        mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
+        mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
+        floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
+        floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
+        position_4 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        mod_value_3 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        difference = floordiv_value_3 * kernel_size + mod_value_3 - padding
+        mod_value_4 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
+        difference_2 = floordiv_value_4 * kernel_size + mod_value_4 - padding
+        position_6 = flat_index((H, W), difference.unsqueeze(-1), difference_2)
+        output_picked = columns(output.flatten(-2), position_4, fill=0)
+        mask_2_2 = mask & (columns(input.flatten(-2), position_6, fill=-math.inf) == output_picked)
+        mask_4 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
+        mask_5 = floordiv_value_3 >= 0
+        mask_3 = mask_4 & (mask_5.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
+        mod_value_5 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        difference_3 = floordiv_value_3 * kernel_size + mod_value_5 - padding
+        mod_value_6 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
+        difference_4 = floordiv_value_4 * kernel_size + mod_value_6 - padding
+        position_8 = flat_index((H, W), difference_3.unsqueeze(-1), difference_4)
+        output_picked_2 = columns(output.flatten(-2), position_4, fill=0)
+        mask_4_2 = columns(input.flatten(-2), position_8, fill=-math.inf) == output_picked_2
+        ties_output_picked = columns(ties_output.flatten(-2), position_4, fill=0)
+        safe_ties_output = torch.where(mask_2_2 & mask_3 & mask_4_2, ties_output_picked, 1)
+        ratio = columns(tangent_grad_output.flatten(-2), position_4, fill=0) / safe_ties_output
+    safe_ratio = torch.where(mask_4_2, ratio, 0)
     if stride is not None:
-        rows = output.flatten(-2)[..., None, None, None, None, :]
-        mask_4_2 = input[..., :, :, None, None] == pick(rows, position_6)
-        mask_7_2 = mask_2_2 & mask_3_2 & mask_4_2
-        safe_floordiv_difference_2 = torch.where(mask_7_2, floordiv_difference_2[:, None, :, None], 0)
-        safe_floordiv_difference_3 = torch.where(mask_7_2, floordiv_difference_3.unsqueeze(-2), 0)
-        position_7 = flat_index((P, Q), safe_floordiv_difference_2, safe_floordiv_difference_3)
-        rows_2 = tangent_grad_output.flatten(-2)[..., None, None, None, None, :]
-        rows_3 = ties_output.flatten(-2)[..., None, None, None, None, :]
-        safe_ties_output = torch.where(mask_7_2, pick(rows_3, position_7), 1)
-        tangent_grad_output_picked = pick(rows_2, position_7)
-    else:
-        mask_2 = mask & (input_picked_2 == columns(output.flatten(-2), position_6))
-        mask_3 = (floordiv_value_3 >= 0) & (floordiv_value_3 < Q) & mask_5.unsqueeze(-1)
-        position_7 = torch.where(mask_2 & mask_3, floordiv_value_2.unsqueeze(-1), 0)
-        position_8 = torch.where(mask_2 & mask_3, floordiv_value_3, 0)
-        position_9 = flat_index((P, Q), position_7, position_8)
-        rows = output.flatten(-2)[..., None, None, :]
-        mask_4 = input_picked_2 == pick(rows, position_9)
-        mask_6 = mask_2 & mask_3 & mask_4
-        safe_floordiv_value_2 = torch.where(mask_6, floordiv_value_2.unsqueeze(-1), 0)
-        safe_floordiv_value_3 = torch.where(mask_6, floordiv_value_3, 0)
-        position_10 = flat_index((P, Q), safe_floordiv_value_2, safe_floordiv_value_3)
-        rows_2 = tangent_grad_output.flatten(-2)[..., None, None, :]
-        rows_3 = ties_output.flatten(-2)[..., None, None, :]
-        safe_ties_output = torch.where(mask_6, pick(rows_3, position_10), 1)
-        tangent_grad_output_picked = pick(rows_2, position_10)
-    ratio = tangent_grad_output_picked / safe_ties_output
-    if stride is not None:
-        safe_ratio = torch.where(mask_4_2, ratio, 0)
         safe_safe_ratio = torch.where(mask_3_2, safe_ratio, 0)
         tangent_grad_input = torch.where(mask_2_2, safe_safe_ratio, 0).sum((-2, -1))
     else:
-        safe_ratio = torch.where(mask_4, ratio, 0)
-        tangent_grad_input = torch.where(mask_2, torch.where(mask_3, safe_ratio, 0), 0)
-    tangent_grad_input = tangent_grad_input.to(dtype)
+        tangent_grad_input = torch.where(mask_2_2, torch.where(mask_3, safe_ratio, 0), 0)
     return tangent_grad_input
 
 

@@ -21,7 +21,8 @@ def mish_forward(input: Tensor) -> Tensor:
     """The value."""
     dtype = input.dtype
     input = upcast(input)
-    output = input * torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
+    tanh_input = torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
+    output = tanh_input * torch.clamp(input, min=-1e38)
     output = output.to(dtype)
     return output
 
@@ -31,7 +32,8 @@ def mish_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     dtype = grad_output.dtype
     grad_output, input = upcast_all(grad_output, input)
     tanh_input = torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
-    product = (1 - torch.square(tanh_input)) * torch.nn.functional.silu(input)
+    min_input = torch.clamp(torch.nn.functional.silu(torch.clamp(input, min=-1e4)), max=1e38)
+    product = (1 - torch.square(tanh_input)) * min_input
     grad_input = grad_output * (product + tanh_input)
     grad_input = grad_input.to(dtype)
     return grad_input
@@ -42,7 +44,8 @@ def mish_tangent(tangent_input: Tensor, input: Tensor) -> Tensor:
     dtype = tangent_input.dtype
     tangent_input, input = upcast_all(tangent_input, input)
     tanh_input = torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
-    product = (1 - torch.square(tanh_input)) * torch.nn.functional.silu(input)
+    min_input = torch.clamp(torch.nn.functional.silu(torch.clamp(input, min=-1e4)), max=1e38)
+    product = (1 - torch.square(tanh_input)) * min_input
     tangent_output = (product + tanh_input) * tangent_input
     tangent_output = tangent_output.to(dtype)
     return tangent_output

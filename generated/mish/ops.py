@@ -34,15 +34,17 @@ def mish_second(
     grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
     tanh_input = torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
     difference = 1 - torch.square(tanh_input)
-    silu_input = torch.nn.functional.silu(input)
+    min_input = torch.clamp(torch.nn.functional.silu(torch.clamp(input, min=-1e4)), max=1e38)
     if needs_input_grad[0]:
-        grad_grad_output = grad_grad_input * (difference * silu_input + tanh_input)
+        grad_grad_output = grad_grad_input * (difference * min_input + tanh_input)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         sigmoid_input = torch.sigmoid(input)
-        product = sigmoid_input * (1 - torch.nn.functional.silu(-input)) * difference
+        silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+        max_input = torch.clamp(1 - silu_input, min=-1e38)
+        product = sigmoid_input * difference * max_input
         total = sigmoid_input * difference + product
-        product_2 = 2 * sigmoid_input * difference * silu_input * tanh_input
+        product_2 = 2 * sigmoid_input * difference * tanh_input * min_input
         grad_input = grad_grad_input * grad_output * (total - product_2)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
@@ -57,12 +59,14 @@ def mish_backward_tangent(
     grad_output, input = upcast_all(grad_output, input)
     tanh_input = torch.tanh(torch.nn.functional.softplus(input, threshold=50.0))
     difference = 1 - torch.square(tanh_input)
-    silu_input = torch.nn.functional.silu(input)
+    min_input = torch.clamp(torch.nn.functional.silu(torch.clamp(input, min=-1e4)), max=1e38)
     sigmoid_input = torch.sigmoid(input)
-    product = sigmoid_input * (1 - torch.nn.functional.silu(-input)) * difference
+    silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+    max_input = torch.clamp(1 - silu_input, min=-1e38)
+    product = sigmoid_input * difference * max_input
     total = sigmoid_input * difference + product
-    difference_2 = total - 2 * sigmoid_input * difference * silu_input * tanh_input
-    product_2 = (difference * silu_input + tanh_input) * tangent_grad_output
+    difference_2 = total - 2 * sigmoid_input * difference * tanh_input * min_input
+    product_2 = (difference * min_input + tanh_input) * tangent_grad_output
     tangent_grad_input = product_2 + grad_output * difference_2 * tangent_input
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input

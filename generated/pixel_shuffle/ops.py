@@ -45,28 +45,31 @@ def pixel_shuffle_second(
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
     grad_grad_output = grad_input = None
+    W = grad_grad_input.shape[-1]
+    Q = W * upscale_factor
+    q = torch.arange(Q, device=grad_grad_input.device)
     H = grad_grad_input.shape[-2]
     P = H * upscale_factor
     p = torch.arange(P, device=grad_grad_input.device)
     C = grad_grad_input.shape[-3]
     size_o = C // upscale_factor**2
     o = torch.arange(size_o, device=grad_grad_input.device)
-    W = grad_grad_input.shape[-1]
-    Q = W * upscale_factor
-    q = torch.arange(Q, device=grad_grad_input.device)
     batch = grad_output.shape[:-3]
     if needs_input_grad[0]:
-        product = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
-        mod_value = q % (upscale_factor if upscale_factor != 0 else 1)
+        product = p % upscale_factor * upscale_factor
         product_2 = o * upscale_factor * upscale_factor
-        total = product.unsqueeze(-1) + product_2[:, None, None] + mod_value
-        mask_2 = p // (upscale_factor if upscale_factor != 0 else 1) < H
-        mask = (q // upscale_factor < W) & mask_2.unsqueeze(-1) & (total < C)
+        total = product.unsqueeze(-1) + product_2[:, None, None] + q % upscale_factor
+        mask = (q // upscale_factor < W) & (p.unsqueeze(-1) // upscale_factor < H) & (total < C)
+        product_3 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
+        mod_value = q % (upscale_factor if upscale_factor != 0 else 1)
+        product_4 = o * upscale_factor * upscale_factor
+        total_2 = product_3.unsqueeze(-1) + product_4[:, None, None] + mod_value
+        position = torch.where(mask, total_2, 0)
         floordiv_value = p // (upscale_factor if upscale_factor != 0 else 1)
-        position = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
-        position_2 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
-        position_3 = flat_index((C, H, W), torch.where(mask, total, 0), position, position_2)
-        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_3), 0)
+        position_2 = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
+        position_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
+        position_4 = flat_index((C, H, W), position, position_2, position_3)
+        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_4), 0)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, C, H, W)
     return grad_grad_output, grad_input

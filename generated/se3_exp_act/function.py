@@ -131,7 +131,14 @@ def se3_exp_act_backward(
         product_5 = (total * square_norm_s - 1 / 840) * square_norm_s
         safe_norm_s = torch.where(~mask & ~mask_4, norm_s, 1)
         ratio_2 = norm_s / math.pi
-        cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_2, torch.round(torch.mul(ratio_2, 0.5)), alpha=2))
+        cospi_norm_s = torch.cos(
+            math.pi
+            * torch.sub(
+                torch.clamp(ratio_2, -1e38, 1e38),
+                torch.round(torch.clamp(torch.mul(ratio_2, 0.5), -5e37, 5e37)),
+                alpha=2,
+            ),
+        )
         difference_7 = cospi_norm_s - sinc_norm_s
         ratio = difference_7 * math.pi / safe_norm_s
         difference_8 = (product_5 + 1 / 30) * square_norm_s - 1 / 3
@@ -244,7 +251,12 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     product_2 = (total * square_norm_s - 1 / 840) * square_norm_s
     safe_norm_s_2 = torch.where(~mask_2 & ~mask_3, norm_s, 1)
     ratio_3 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_3, torch.round(torch.mul(ratio_3, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_3, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_3, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     difference_6 = cospi_norm_s - sinc_norm_s
     ratio_2 = difference_6 * math.pi / safe_norm_s_2
     difference_7 = (product_2 + 1 / 30) * square_norm_s - 1 / 3

@@ -119,7 +119,12 @@ def se3_exp_act_second(
     difference_8 = total_3 * square_norm_s - 1 / 3
     ratio_2 = norm_s * difference_8 * math.pow(math.pi, 2) / math.pi
     ratio_3 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_3, torch.round(torch.mul(ratio_3, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_3, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_3, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     product_3_2 = (cospi_norm_s - sinc_norm_s) * math.pi
     if needs_input_grad[0] or needs_input_grad[1]:
         difference_9 = s / 32760 - difference_3_2 / 156
@@ -307,7 +312,12 @@ def se3_exp_act_second(
         product_25 = (difference_30 * square_norm_s_2 + 1 / 45360) * square_norm_s_2
         product_23 = ((product_25 - 1 / 840) * square_norm_s_2 + 1 / 30) * square_norm_s_2
         safe_norm_s_4 = torch.where(~mask & ~mask_16, norm_s, 1)
-        cospi_ratio = torch.cos(math.pi * torch.sub(ratio, torch.round(torch.mul(ratio, 0.5)), alpha=2))
+        cospi_ratio = torch.cos(
+            math.pi
+            * torch.sub(
+                torch.clamp(ratio, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio, 0.5), -5e37, 5e37)), alpha=2
+            ),
+        )
         difference_32 = cospi_ratio - sinc_ratio
         ratio_20 = 2 * difference_32 * math.pi / safe_norm_s_4
         product_26 = 0.5 * norm_s * (product_23 - 1 / 3) * math.pow(math.pi, 2)
@@ -516,7 +526,12 @@ def se3_exp_act_backward_tangent(
     difference_10 = total_6 * square_norm_s - 1 / 3
     ratio_4 = norm_s * difference_10 * math.pow(math.pi, 2) / math.pi
     ratio_5 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_5, torch.round(torch.mul(ratio_5, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_5, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_5, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     product_2_2 = (cospi_norm_s - sinc_norm_s) * math.pi
     safe_norm_s_2 = torch.where(~mask_2 & ~mask_3, norm_s, 1)
     chosen = torch.where(mask_3, ratio_4, product_2_2 / safe_norm_s_2)
@@ -667,7 +682,14 @@ def se3_exp_act_backward_tangent(
     product_24 = (difference_24 * square_norm_s_2 + 1 / 45360) * square_norm_s_2
     product_22 = ((product_24 - 1 / 840) * square_norm_s_2 + 1 / 30) * square_norm_s_2
     safe_norm_s_4 = torch.where(~mask_2 & ~mask_12, norm_s, 1)
-    cospi_ratio_13 = torch.cos(math.pi * torch.sub(ratio_13_2, torch.round(torch.mul(ratio_13_2, 0.5)), alpha=2))
+    cospi_ratio_13 = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_13_2, -1e38, 1e38),
+            torch.round(torch.clamp(torch.mul(ratio_13_2, 0.5), -5e37, 5e37)),
+            alpha=2,
+        ),
+    )
     difference_26 = cospi_ratio_13 - sinc_norm_s_2
     ratio_18 = 2 * difference_26 * math.pi / safe_norm_s_4
     product_25 = 0.5 * norm_s * (product_22 - 1 / 3) * math.pow(math.pi, 2)

@@ -19,7 +19,7 @@ from .._runtime.functions import upcast_all
 
 def silu_forward(input: Tensor) -> Tensor:
     """The value."""
-    output = torch.nn.functional.silu(input)
+    output = torch.nn.functional.silu(torch.clamp(input, min=-1e4))
     return output
 
 
@@ -27,7 +27,9 @@ def silu_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
     grad_output, input = upcast_all(grad_output, input)
-    grad_input = torch.sigmoid(input) * (1 - torch.nn.functional.silu(-input)) * grad_output
+    silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+    max_input = torch.clamp(1 - silu_input, min=-1e38)
+    grad_input = torch.sigmoid(input) * max_input * grad_output
     grad_input = grad_input.to(dtype)
     return grad_input
 
@@ -36,8 +38,9 @@ def silu_tangent(tangent_input: Tensor, input: Tensor) -> Tensor:
     """The directional derivative."""
     dtype = tangent_input.dtype
     tangent_input, input = upcast_all(tangent_input, input)
-    difference = 1 - torch.nn.functional.silu(-input)
-    tangent_output = torch.sigmoid(input) * difference * tangent_input
+    silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+    max_input = torch.clamp(1 - silu_input, min=-1e38)
+    tangent_output = torch.sigmoid(input) * max_input * tangent_input
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -33,15 +33,16 @@ def silu_second(
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
     sigmoid_input = torch.sigmoid(input)
-    difference = 1 - torch.nn.functional.silu(-input)
+    silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+    max_input = torch.clamp(1 - silu_input, min=-1e38)
     if needs_input_grad[0]:
-        grad_grad_output = sigmoid_input * difference * grad_grad_input
+        grad_grad_output = sigmoid_input * max_input * grad_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        output = torch.nn.functional.silu(input)
+        output = torch.nn.functional.silu(torch.clamp(input, min=-1e4))
         sigmoid_input_2 = torch.sigmoid(-input)
         product = sigmoid_input_2 * sigmoid_input * (1 - output) * grad_output
-        product_2 = sigmoid_input_2 * sigmoid_input * difference * grad_output
+        product_2 = sigmoid_input_2 * sigmoid_input * max_input * grad_output
         grad_input = grad_grad_input * (product_2 + product)
         grad_input = grad_input.to(dtype)
     return grad_grad_output, grad_input
@@ -54,13 +55,14 @@ def silu_backward_tangent(
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     grad_output, input = upcast_all(grad_output, input)
-    output = torch.nn.functional.silu(input)
+    output = torch.nn.functional.silu(torch.clamp(input, min=-1e4))
     sigmoid_input = torch.sigmoid(-input)
     sigmoid_input_2 = torch.sigmoid(input)
-    difference = 1 - torch.nn.functional.silu(-input)
+    silu_input = torch.nn.functional.silu(torch.clamp(-input, min=-1e4))
+    max_input = torch.clamp(1 - silu_input, min=-1e38)
     product = sigmoid_input * sigmoid_input_2 * (1 - output) * grad_output
-    total = sigmoid_input * sigmoid_input_2 * difference * grad_output + product
-    product_2 = sigmoid_input_2 * difference * tangent_grad_output
+    total = sigmoid_input * sigmoid_input_2 * max_input * grad_output + product
+    product_2 = sigmoid_input_2 * max_input * tangent_grad_output
     tangent_grad_input = total * tangent_input + product_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input

@@ -107,7 +107,14 @@ def so3_exp_act_backward(
         ratio = norm_s * (product_7 - 1 / 3) * math.pow(math.pi, 2) / math.pi
         safe_norm_s = torch.where(~mask & ~mask_3, norm_s, 1)
         ratio_2 = norm_s / math.pi
-        cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_2, torch.round(torch.mul(ratio_2, 0.5)), alpha=2))
+        cospi_norm_s = torch.cos(
+            math.pi
+            * torch.sub(
+                torch.clamp(ratio_2, -1e38, 1e38),
+                torch.round(torch.clamp(torch.mul(ratio_2, 0.5), -5e37, 5e37)),
+                alpha=2,
+            ),
+        )
         product_9 = (cospi_norm_s - sinc_norm_s) * math.pi
         product_8 = grad_a * torch.where(mask_3, ratio, product_9 / safe_norm_s)
         ratio_3 = 2 * grad_b * torch.cos(0.5 * norm_s) * sin_norm_s / torch.where(~mask, s, 1)
@@ -182,7 +189,12 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
     product_2 = (total * square_norm_s - 1 / 840) * square_norm_s
     safe_norm_s_2 = torch.where(~mask_2 & ~mask_3, norm_s, 1)
     ratio_3 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_3, torch.round(torch.mul(ratio_3, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_3, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_3, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     difference_6 = cospi_norm_s - sinc_norm_s
     ratio_2 = difference_6 * math.pi / safe_norm_s_2
     difference_7 = (product_2 + 1 / 30) * square_norm_s - 1 / 3

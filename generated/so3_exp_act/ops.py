@@ -106,7 +106,12 @@ def so3_exp_act_second(
     difference_6 = total_3 * square_norm_s - 1 / 3
     ratio = norm_s * difference_6 * math.pow(math.pi, 2) / math.pi
     ratio_2 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_2, torch.round(torch.mul(ratio_2, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_2, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_2, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     product_4 = (cospi_norm_s - sinc_norm_s) * math.pi
     difference_7 = s / 24024 - difference_2_2 / 132
     difference_8 = 1 - s * difference_2_2 / 132
@@ -361,7 +366,12 @@ def so3_exp_act_backward_tangent(
     difference_10 = total_6 * square_norm_s - 1 / 3
     ratio_4 = norm_s * difference_10 * math.pow(math.pi, 2) / math.pi
     ratio_5 = norm_s / math.pi
-    cospi_norm_s = torch.cos(math.pi * torch.sub(ratio_5, torch.round(torch.mul(ratio_5, 0.5)), alpha=2))
+    cospi_norm_s = torch.cos(
+        math.pi
+        * torch.sub(
+            torch.clamp(ratio_5, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_5, 0.5), -5e37, 5e37)), alpha=2
+        ),
+    )
     product_2_2 = (cospi_norm_s - sinc_norm_s) * math.pi
     safe_norm_s_2 = torch.where(~mask_2 & ~mask_3, norm_s, 1)
     chosen = torch.where(mask_3, ratio_4, product_2_2 / safe_norm_s_2)

@@ -23,7 +23,7 @@ def swiglu_forward(gate: Tensor, up: Tensor) -> Tensor:
     """The value."""
     dtype = gate.dtype
     gate, up = upcast_all(gate, up)
-    output = up * torch.nn.functional.silu(gate)
+    output = up * torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     output = output.to(dtype)
     return output
 
@@ -36,10 +36,12 @@ def swiglu_backward(
     dtype = grad_output.dtype
     grad_output, gate, up = upcast_all(grad_output, gate, up)
     if needs_input_grad[0]:
-        grad_gate = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * grad_output * up
+        silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+        max_gate = torch.clamp(1 - silu_gate, min=-1e38)
+        grad_gate = torch.sigmoid(gate) * max_gate * grad_output * up
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[1]:
-        grad_up = grad_output * torch.nn.functional.silu(gate)
+        grad_up = grad_output * torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_gate, grad_up
 
@@ -48,8 +50,11 @@ def swiglu_tangent(tangent_gate: Tensor, tangent_up: Tensor, gate: Tensor, up: T
     """The directional derivative."""
     dtype = tangent_gate.dtype
     tangent_gate, tangent_up, gate, up = upcast_all(tangent_gate, tangent_up, gate, up)
-    product = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * up * tangent_gate
-    tangent_output = torch.nn.functional.silu(gate) * tangent_up + product
+    silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate, min=-1e38)
+    product = torch.sigmoid(gate) * max_gate * up * tangent_gate
+    product_2 = torch.nn.functional.silu(torch.clamp(gate, min=-1e4)) * tangent_up
+    tangent_output = product_2 + product
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -51,22 +51,23 @@ def swiglu_second(
     grad_output = upcast(grad_output)
     gate, up = upcast_all(gate, up)
     if needs_input_grad[0] or needs_input_grad[1]:
-        silu_gate = torch.nn.functional.silu(gate)
+        silu_gate = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     sigmoid_gate = torch.sigmoid(gate)
-    difference = 1 - torch.nn.functional.silu(-gate)
+    silu_gate_2 = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
     batch = grad_output.shape
     if needs_input_grad[0]:
-        product = sigmoid_gate * difference * grad_grad_gate * up
-        grad_grad_output = grad_grad_up * silu_gate + product
+        grad_grad_output = grad_grad_up * silu_gate + sigmoid_gate * max_gate * grad_grad_gate * up
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
         sigmoid_gate_2 = torch.sigmoid(-gate)
-        product_2 = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
-        total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product_2
-        grad_gate = sigmoid_gate * difference * grad_grad_up * grad_output + grad_grad_gate * total
+        max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
+        product = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product
+        grad_gate = sigmoid_gate * max_gate * grad_grad_up * grad_output + grad_grad_gate * total
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
-        grad_up = sigmoid_gate * difference * grad_grad_gate * grad_output
+        grad_up = sigmoid_gate * max_gate * grad_grad_gate * grad_output
         grad_up = grad_up.sum_to_size(up.shape).to(dtype)
     return grad_grad_output, grad_gate, grad_up
 
@@ -81,16 +82,18 @@ def swiglu_backward_tangent(
     grad_output, gate, up = upcast_all(grad_output, gate, up)
     sigmoid_gate = torch.sigmoid(-gate)
     sigmoid_gate_2 = torch.sigmoid(gate)
-    difference = 1 - torch.nn.functional.silu(-gate)
-    silu_gate = torch.nn.functional.silu(gate)
-    product = sigmoid_gate * sigmoid_gate_2 * (1 - silu_gate) * grad_output * up
-    total = sigmoid_gate * sigmoid_gate_2 * difference * grad_output * up + product
-    product_2 = sigmoid_gate_2 * difference * up * tangent_grad_output
-    product_3 = sigmoid_gate_2 * difference * grad_output * tangent_up
+    silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate, min=-1e38)
+    silu_gate_2 = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
+    max_silu_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
+    product = sigmoid_gate * sigmoid_gate_2 * max_silu_gate * grad_output * up
+    total = sigmoid_gate * sigmoid_gate_2 * max_gate * grad_output * up + product
+    product_2 = sigmoid_gate_2 * max_gate * up * tangent_grad_output
+    product_3 = sigmoid_gate_2 * max_gate * grad_output * tangent_up
     tangent_grad_gate = total * tangent_gate + product_2 + product_3
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
-    product_4 = sigmoid_gate_2 * difference * grad_output * tangent_gate
-    tangent_grad_up = silu_gate * tangent_grad_output + product_4
+    product_4 = sigmoid_gate_2 * max_gate * grad_output * tangent_gate
+    tangent_grad_up = silu_gate_2 * tangent_grad_output + product_4
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up
 

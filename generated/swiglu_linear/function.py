@@ -27,7 +27,7 @@ def swiglu_linear_forward(input: Tensor, weight_gate: Tensor, weight_up: Tensor)
     input, weight_gate, weight_up = upcast_all(input, weight_gate, weight_up)
     gate = input @ weight_gate.mT
     up = input @ weight_up.mT
-    output = up * torch.nn.functional.silu(gate)
+    output = up * torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     output = output.to(dtype)
     return output, gate, up
 
@@ -47,9 +47,11 @@ def swiglu_linear_backward(
     grad_output, input, weight_gate = upcast_all(grad_output, input, weight_gate)
     weight_up, gate, up = upcast_all(weight_up, gate, up)
     if needs_input_grad[0] or needs_input_grad[2]:
-        grad_up = grad_output * torch.nn.functional.silu(gate)
+        grad_up = grad_output * torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     if needs_input_grad[0] or needs_input_grad[1]:
-        grad_gate = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * grad_output * up
+        silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+        max_gate = torch.clamp(1 - silu_gate, min=-1e38)
+        grad_gate = torch.sigmoid(gate) * max_gate * grad_output * up
     if needs_input_grad[0]:
         grad_input_up = grad_up @ weight_up
         grad_input_gate = grad_gate @ weight_gate
@@ -84,9 +86,11 @@ def swiglu_linear_tangent(
     tangent_up_sum = tangent_input @ weight_up.mT
     tangent_up_sum_1 = input @ tangent_weight_up.mT
     total = tangent_gate_sum + tangent_gate_sum_1
-    product = torch.sigmoid(gate) * (1 - torch.nn.functional.silu(-gate)) * up * total
+    silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate, min=-1e38)
+    product = torch.sigmoid(gate) * max_gate * up * total
     total_2 = tangent_up_sum + tangent_up_sum_1
-    tangent_output = torch.nn.functional.silu(gate) * total_2 + product
+    tangent_output = torch.nn.functional.silu(torch.clamp(gate, min=-1e4)) * total_2 + product
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -80,13 +80,14 @@ def swiglu_linear_second(
     gate = input @ weight_gate.mT
     if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]:
         up = input @ weight_up.mT
-    silu_gate = torch.nn.functional.silu(gate)
+    silu_gate = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     if needs_input_grad[1] or needs_input_grad[3]:
         grad_up = grad_output * silu_gate
     sigmoid_gate = torch.sigmoid(gate)
-    difference = 1 - torch.nn.functional.silu(-gate)
+    silu_gate_2 = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
     if needs_input_grad[1] or needs_input_grad[2]:
-        grad_gate = sigmoid_gate * difference * grad_output * up
+        grad_gate = sigmoid_gate * max_gate * grad_output * up
     grad_grad_gate_part = input @ grad_grad_weight_gate.mT
     grad_grad_gate_part_1 = grad_grad_input @ weight_gate.mT
     grad_grad_gate = grad_grad_gate_part + grad_grad_gate_part_1
@@ -95,16 +96,15 @@ def swiglu_linear_second(
         grad_grad_up_grad_input_up = grad_grad_input @ weight_up.mT
         grad_grad_up = grad_grad_up_grad_weight_up + grad_grad_up_grad_input_up
     if needs_input_grad[1] or needs_input_grad[3]:
-        grad_up_1 = sigmoid_gate * difference * grad_grad_gate * grad_output
+        grad_up_1 = sigmoid_gate * max_gate * grad_grad_gate * grad_output
     if needs_input_grad[1] or needs_input_grad[2]:
         sigmoid_gate_2 = torch.sigmoid(-gate)
-        product = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
-        total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product
-        product_2 = sigmoid_gate * difference * grad_grad_up * grad_output
-        grad_gate_1 = grad_grad_gate * total + product_2
+        max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
+        product = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+        total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product
+        grad_gate_1 = grad_grad_gate * total + sigmoid_gate * max_gate * grad_grad_up * grad_output
     if needs_input_grad[0]:
-        product_3 = sigmoid_gate * difference * grad_grad_gate * up
-        grad_grad_output = product_3 + grad_grad_up * silu_gate
+        grad_grad_output = sigmoid_gate * max_gate * grad_grad_gate * up + grad_grad_up * silu_gate
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_input_grad_weight_up = grad_up @ grad_grad_weight_up
@@ -151,18 +151,20 @@ def swiglu_linear_backward_tangent(
     tangent_up_sum = tangent_input @ weight_up.mT
     tangent_up_sum_1 = input @ tangent_weight_up.mT
     tangent_up = tangent_up_sum + tangent_up_sum_1
-    silu_gate = torch.nn.functional.silu(gate)
+    silu_gate = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
     grad_up = grad_output * silu_gate
     sigmoid_gate = torch.sigmoid(gate)
-    difference = 1 - torch.nn.functional.silu(-gate)
-    product = sigmoid_gate * difference * grad_output * tangent_gate
+    silu_gate_2 = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
+    product = sigmoid_gate * max_gate * grad_output * tangent_gate
     tangent_grad_up = silu_gate * tangent_grad_output + product
-    grad_gate = sigmoid_gate * difference * grad_output * up
+    grad_gate = sigmoid_gate * max_gate * grad_output * up
     sigmoid_gate_2 = torch.sigmoid(-gate)
-    product_2 = sigmoid_gate_2 * sigmoid_gate * (1 - silu_gate) * grad_output * up
-    total = sigmoid_gate_2 * sigmoid_gate * difference * grad_output * up + product_2
-    product_3 = sigmoid_gate * difference * up * tangent_grad_output
-    product_4 = sigmoid_gate * difference * grad_output * tangent_up
+    max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
+    product_2 = sigmoid_gate_2 * sigmoid_gate * max_silu_gate * grad_output * up
+    total = sigmoid_gate_2 * sigmoid_gate * max_gate * grad_output * up + product_2
+    product_3 = sigmoid_gate * max_gate * up * tangent_grad_output
+    product_4 = sigmoid_gate * max_gate * grad_output * tangent_up
     tangent_grad_gate = total * tangent_gate + product_3 + product_4
     tangent_grad_input_up_sum = tangent_grad_up @ weight_up
     tangent_grad_input_up_sum_1 = grad_up @ tangent_weight_up

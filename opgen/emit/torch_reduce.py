@@ -45,7 +45,6 @@ _REDUCED: dict[str, Callable[[Text, str], str]] = {
     "argmax": _method("argmax"),
     "argmin": _method("argmin"),
 }
-_MULTIPLICITY = ("sum", "prod", "logsumexp", "norm", "count")  # broadcasting changes these
 
 _KEPT: dict[str, str] = {
     "softmax": "softmax({dim})",
@@ -95,7 +94,7 @@ def _ready(scope: Scope, op: str, value: Value, space: Space, over: Space) -> Va
         value = Value(Text(f"({value.text.text}) != 0", ATOM, Kind.BOOL), value.loops, value.batch)
     if REDUCTIONS[op].result == "float" and value.text.kind is not Kind.FLOAT:
         value = as_kind(scope, value, Kind.FLOAT)
-    partial = BATCH in over and not scope.whole_batch(value.batch) and op in _MULTIPLICITY
+    partial = BATCH in over and not scope.whole_batch(value.batch)  # the rest of the batch may be empty
     missing = any(loop not in value.loops for loop in over)
     return expanded(scope, value, space) if partial or missing else value
 

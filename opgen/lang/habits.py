@@ -50,6 +50,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("minimum", "amin"), "it is called `min`"),
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
     "std": "write `sqrt(var[k](…))`; `var` divides by the count, without a correction",
+    **dict.fromkeys(("logical_and", "logical_or", "logical_not"), "write `a and b`, `a or b`, `not a`"),
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), _PRODUCT),
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
@@ -78,6 +79,7 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
 
+TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 SLICE = "an access has one index for each dim, which runs over all of it: `x[n, 0]`, not `x[:, 0]`"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices

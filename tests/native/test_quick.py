@@ -226,6 +226,16 @@ def test_compilers(short: list[str]) -> None:
     assert not short
 
 
+def test_compiled_autograd(short: list[str]) -> None:
+    torch._dynamo.reset()
+    leaf = x(requires_grad=True)
+    out = silu(leaf).sum()
+    with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager", fullgraph=True)):
+        out.backward()
+    assert torch.allclose(leaf.grad, torch.func.jacrev(torch.nn.functional.silu)(x()).diagonal())
+    assert short == ["forward"]
+
+
 def test_export(short: list[str]) -> None:
     class Module(torch.nn.Module):
         def forward(self, t: torch.Tensor) -> torch.Tensor:

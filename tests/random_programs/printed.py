@@ -74,7 +74,10 @@ def _passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
     absent = [g.name for g in c.variant.conditions if isinstance(g, Given) and not g.present]
     found = {}
     for t in (t for t in declared.values() if t.role is not Role.SAVED or t.name in c.arrays):
-        held = c.arrays.get(t.name) or c.known.get(t.name) or c.known.get(t.of)
+        name = t.name
+        while name and name not in c.known:
+            name = declared[name].of if name in declared else ""
+        held = c.arrays.get(t.name) or c.known.get(name)
         if held is not None and t.name not in absent and t.of not in absent:
             found[t.name] = (held, t)
     return found

@@ -109,6 +109,10 @@ FOUND = {
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
         "forward: 'y[i < 2] = where(isfinite(mean[j < M](x[i])), mean[j < M](x[i]), 0.5)'\n"
     ),
+    "a batch that is empty elsewhere": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
+        "forward: 'y[n] = tanh(min[...](w[..., n])) + sum[...](x[..., n])'\n"
+    ),
     "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
@@ -131,6 +135,7 @@ SHAPES = {
     "a condition that looks at what another one keeps in range": {"x": (2, 2)},
     "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
     "a mean over nothing": {"x": (3,), "w": (0,)},
+    "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
 }

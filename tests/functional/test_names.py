@@ -129,7 +129,7 @@ def test_names_of_python(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
     assert torch.autograd.gradgradcheck(lambda *t: call(*t, **numbers), values, fast_mode=True)
 
 
-OPERATORS = ("torch", "function", "operands", "next", "fake", "check", "floats", "int", "register", "upcast", "module")
+OPERATORS = ("torch", "function", "operands", "next", "flops", "check", "floats", "int", "register", "upcast", "module")
 
 
 @pytest.mark.parametrize("op", OPERATORS)

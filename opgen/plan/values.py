@@ -7,12 +7,14 @@ in the branch of a `where` that is not taken) stays inside its branch.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row
+from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
@@ -90,13 +92,24 @@ class Values:
                 return point.get(name, e)
             case Read():
                 return self._read(e, point, eager=eager)
+            case Apply(fn) if fn in _COMPARED and isinstance(known := _decided(Apply(fn, _places(e, point))), Lit):
+                return known
             case Apply(fn, args):
                 lazy = _lazy_arguments(fn, len(args))
                 built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
-                value = _decided(Apply(fn, tuple(built)))
+                value = self._of_itself(_decided(Apply(fn, tuple(built))))
                 return self._intern(value, eager=eager, wish=wish) if isinstance(value, Apply) else value
             case Cast():
                 return self._intern(rebuild(e, lambda a: self._build(a, point, eager=eager)), eager=eager, wish=wish)
+            case _:
+                return e
+
+    def _of_itself(self, e: Scalar) -> Scalar:
+        """A comparison of a value with itself as what it gives; one that is not a number is not equal to itself."""
+        match e:
+            case Apply(fn, (a, b)) if fn in _COMPARED and a == b:
+                known = fn in ("lt", "gt") or self.kind(a) is not Kind.FLOAT
+                return Lit(_COMPARED[fn](0, 0)) if known else e
             case _:
                 return e
 
@@ -262,12 +275,11 @@ def _lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
 
 
 def _decided(e: Apply) -> Scalar:
-    """A comparison of a place with itself, which two indices become that run together, and what follows from it."""
+    """A comparison of places a known distance apart, as two indices that run together are, and what follows from it."""
     match e:
-        case Apply("eq" | "le" | "ge", (a, b)) if a == b and _is_place(a):
-            return Lit(True)
-        case Apply("ne" | "lt" | "gt", (a, b)) if a == b and _is_place(a):
-            return Lit(False)
+        case Apply(fn, (a, b)) if fn in _COMPARED and _is_place(a) and _is_place(b):
+            distance = (polynomial(a) - polynomial(b)).constant
+            return e if distance is None else Lit(_COMPARED[fn](distance, 0))
         case Apply("where", (condition, a, b)):
             return where(condition, a, b)
         case Apply("and", args):
@@ -278,6 +290,11 @@ def _decided(e: Apply) -> Scalar:
             return negation_of(a)
         case _:
             return e
+
+
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
 
 
 def _is_place(e: Scalar) -> bool:
@@ -304,6 +321,11 @@ def _at(e: Scalar, bound: Point) -> Scalar:
     if isinstance(e, Index):
         return bound.get(e.name, e)
     return rebuild(e, lambda a: _at(a, bound))
+
+
+def _places(e: Apply, point: Point) -> tuple[Scalar, ...]:
+    """The arguments at a point, before anything in them has a name."""
+    return tuple(_at(a, point) for a in e.args)
 
 
 def target_position(p: Position, point: Point) -> Position:

@@ -121,6 +121,14 @@ FOUND = {
         "  t[i < 3, 2, ...] = sum[j < 3](max[n < N](x[..., n]))\n"
         "  y[..., i < 3] = atan(0.3*t[i, 1, ...])\n"
     ),
+    "the order of equals": X + "forward: 'y[..., i < N] = argsort[i](sum[n < N](x[..., n]))*x[..., i]'\n",
+    "one place written in two ways": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  u[s < N*N] = where(s == N*N - 1, 0.5, x[s//N])\n"
+        "  t[i] = x[i]*u[N*N - 1]\n"
+    ),
     "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
@@ -144,6 +152,7 @@ SHAPES = {
     "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
     "a mean over nothing": {"x": (3,), "w": (0,)},
     "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
+    "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
     "a second element of one": {"x": (1,)},
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.lang.habits import COLON, STATEMENTS, TUPLE
+from opgen.lang.habits import COLON, ELEMENT, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
 
 
@@ -37,6 +37,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "a formula goes on over the end of a line only inside open brackets"
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
+    elif token.is_op("[") and previous and previous.is_op(")"):
+        yield ELEMENT
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
 

@@ -77,8 +77,14 @@ compute_dtype domain_error extent_error range_error rank_error size_error OP FOR
 """
 # What the modules of an operator define, import or are called beside its function.
 _BESIDE = """
+<<<<<<< HEAD
+function register check_values fake backward_fake flops backward_flops Sharding add_function operands
+has_torch_function handle_torch_function joined once_differentiable complex_dtype real_dtype parts annotations
+bools complexes floats ints inf nan
+=======
 function register check_values fake backward_fake add_function has_torch_function handle_torch_function joined
 once_differentiable complex_dtype real_dtype parts annotations bools complexes floats ints inf nan
+>>>>>>> main
 """
 PYTHON = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, *_INSIDE.split()))
 _WORDS_OF_SCHEMAS = frozenset(["inf", "nan"])
@@ -110,7 +116,9 @@ def named_inside(operator: Operator) -> Operator:
     hiding = sizes | CPP | (PYTHON - {"input"}) | _WORDS_OF_SCHEMAS
     names = Names(found)
     inside = {
-        n: names.fresh(f"{n}_") for n in found if n in hiding or (n in own and n not in results) or _derived(n, found)
+        n: names.fresh(f"{_turned(n)}_")
+        for n in found
+        if n in hiding or (n in own and n not in results) or _derived(n, found)
     }
     return renamed_operator(operator, inside) if inside else operator
 
@@ -122,6 +130,15 @@ def _names(operator: Operator) -> Iterable[str]:
     for v in operator.variants:
         yield from (o.name for o in v.program.outputs)
         yield from (s.target for s in definitions(v.program))
+
+
+def _turned(name: str) -> str:
+    """A name with what makes it look like a gradient behind: otherwise the gradient of another one may be called so."""
+    behind = ""
+    while name.startswith(_DERIVED):
+        word, name = name.split("_", 1)
+        behind += f"_{word}"
+    return name + behind
 
 
 def _derived(name: str, found: tuple[str, ...]) -> bool:

@@ -58,7 +58,7 @@ def check_body(s: Surface) -> tuple[str, ...]:
             domain = next(str(p.domain) for p in s.spec.params if p.name == name)
             error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(name))}, {name}, {quoted(domain)})"
             lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
-    return (*lines, *_branched(s, [_size_lines(s, p) for p in programs], returns=False))
+    return (*lines, *branched(s, [_size_lines(s, p) for p in programs], returns=False))
 
 
 def _holds(a: Argument, domain: Expr) -> str | None:
@@ -155,10 +155,10 @@ def fake_body(s: Surface) -> tuple[str, ...]:
     """`return` of empty results, one branch for each shape that variants give them."""
     upcast = not s.operator.wide and any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
     branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
-    return tuple(_branched(s, branches, returns=True))
+    return tuple(branched(s, branches, returns=True))
 
 
-def _branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) -> list[str]:
+def branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) -> list[str]:
     """Lines that differ between variants; where they all `return`, one branch needs no `else` after another."""
     kinds = list(dict.fromkeys(branches))
     if len(kinds) == 1:

@@ -26,6 +26,7 @@ from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
+from opgen.emit.view_flops import FlopsView, flops_views
 from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
@@ -48,6 +49,7 @@ class OpsView:
     fake_lines: tuple[str, ...]
     backward_fake: str
     backward_fake_lines: tuple[str, ...]
+    counts: tuple[FlopsView, ...]
     fields: tuple[str, ...]
     function: str
     define: str
@@ -77,8 +79,9 @@ def ops_view(s: Surface) -> OpsView:
     back = backward_fake_body(s, saved) if s.active else ()
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in s.operator.params] + [f"{MASK}: Sequence[bool]"]
-    fields = _fields(s, saved, second, tangent)
-    body = [*check, *fake, *back, *fields]
+    counts = flops_views(s, typed, back_args)
+    fields = (*_fields(s, saved, second, tangent), *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
+    body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
     inplace = str(s.spec.inplace) if s.spec.inplace else ""
     return OpsView(
         op=s.name,
@@ -94,6 +97,7 @@ def ops_view(s: Surface) -> OpsView:
         fake_lines=fake,
         backward_fake=bracketed("def backward_fake(", back_args, f") -> {_tensors(len(s.wrt))}:") if s.active else "",
         backward_fake_lines=back,
+        counts=counts,
         fields=fields,
         function=s.function,
         define=bracketed(
@@ -199,7 +203,7 @@ def _fields(
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
-    return (*out, *sharding_fields(s))
+    return tuple(out)
 
 
 def _names(field: str, names: Sequence[str]) -> str:

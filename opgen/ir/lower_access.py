@@ -150,7 +150,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
                 notes=("nothing is summed implicitly",),
             )  # fmt: skip
         return BAD
-    hints = did_you_mean(name, (*visible, *f.decl.known_dims(), *CONSTANTS))
+    constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
+    hints = did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")

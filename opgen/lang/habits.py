@@ -50,6 +50,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("minimum", "amin"), "it is called `min`"),
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
     "std": "write `sqrt(var[k](…))`; `var` divides by the count, without a correction",
+    **dict.fromkeys(("logical_and", "logical_or", "logical_not"), "write `a and b`, `a or b`, `not a`"),
+    "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), _PRODUCT),
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
@@ -78,7 +80,10 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
 
-SLICE = "an access has one index for each dim, which runs over all of it: `x[n, 0]`, not `x[:, 0]`"
+TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
+SLICE = "an index runs over all of its dim: `x[n, 0]`, not `x[:, 0]`; for every second element `x[2*i]`"
+UP_TO = "an extent is written `sum[i < N](…)`; for all up to `t` there are `cumsum[t](…)` and `cumprod[t](…)`"
+ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices
 KEPT = "leave it away: an index says which dims line up, so that `x[..., k] - mean[k](x[..., k])` needs nothing kept"

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 
 from opgen.diagnostics.model import Bag, Span
-from opgen.lang.habits import AXES, KEPT, SLICE, STATEMENTS
+from opgen.lang.habits import AXES, KEPT, SLICE, STATEMENTS, TUPLE, UP_TO
 from opgen.lang.lexer import T, Token, number_value, tokenize
 from opgen.lang.nodes import (
     Access,
@@ -194,7 +194,7 @@ class _Parser:
                     "a tuple is not a value of the formula language",
                     self.token.span,
                     "OPG201",
-                    "several results are several statements",
+                    TUPLE,
                 )
             self.expect(")", opener)
             return inner
@@ -257,12 +257,8 @@ class _Parser:
         bound = as_binder(item)
         if bound is not None:
             return bound
-        raise self.fail(
-            "a reduction binds plain indices",
-            item.span,
-            "OPG246",
-            "write `sum[i](…)`, `sum[i < N](…)` or `sum[...](…)`",
-        )
+        hint = UP_TO if isinstance(item, Compare) else "write `sum[i](…)`, `sum[i < N](…)` or `sum[...](…)`"
+        raise self.fail("a reduction binds plain indices", item.span, "OPG246", hint)
 
     # --- statements --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.lang.habits import COLON, STATEMENTS
+from opgen.lang.habits import COLON, ELEMENT, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
 
 
@@ -21,6 +21,10 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
         yield "equality is written `==`"
+    elif token.is_op(",") and wanted == "`=`":
+        yield TUPLE
+    elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
+        yield "a comment begins with `#`"
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
         yield "a decimal number is written with a point: `0.5`"
     elif token.kind is T.NAME and wanted.endswith("`]`"):
@@ -33,6 +37,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "a formula goes on over the end of a line only inside open brackets"
     elif previous and previous.is_op("]") and wanted.startswith("an operator"):
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
+    elif token.is_op("[") and previous and previous.is_op(")"):
+        yield ELEMENT
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
 
@@ -61,6 +67,11 @@ def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ..
     return at, tuple(first_words)
 
 
-def _column(token: Token) -> int:
+def _line(token: Token) -> str:
+    """The line of a token, up to it."""
     text, start = token.span.source.text, token.span.start
-    return start - text.rfind("\n", 0, start)
+    return text[text.rfind("\n", 0, start) + 1 : start]
+
+
+def _column(token: Token) -> int:
+    return len(_line(token))

@@ -74,6 +74,14 @@ def _is_product(a: _Group, b: _Group, over: tuple[Loop, ...]) -> bool:
     return bool(summed and left - right and right - left)
 
 
+def factors_of_product(s: Compute) -> int:
+    """How many factors a sum of products multiplies where it is a matrix product or a convolution, else 0."""
+    if s.op != "sum" or s.kind is not Kind.FLOAT:
+        return 0
+    groups, _ = _groups(_factors(s.body), s.loops)
+    return len(groups) if any(_is_product(a, b, s.over) for a, b in combinations(groups, 2)) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Contraction:
     """What a statement became: temporaries and matrix products in order, the last one under the statement's name."""

@@ -113,7 +113,7 @@ def functions(node: object) -> list[Fields]:
 
 def placed(node: object) -> Fields:
     if not isinstance(node, Mapping):
-        raise expected("a mapping of fields", node)
+        raise expected("a mapping of fields", node, "`{}` has the default of each")
     span = node.key.span if node.key is not None else node.span
     return Fields(node, {**written(node), SPAN: span})
 

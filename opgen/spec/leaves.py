@@ -107,8 +107,9 @@ def formula(node: object) -> Formula:
         case Scalar():
             return formula_of(node)
         case Sequence() | Mapping():
-            opening = "[" if isinstance(node, Sequence) else "{"
-            raise expected("a formula", node, f"a formula that begins with `{opening}` needs quotes")
+            if node.span.text[:1] not in "[{":
+                raise expected("a formula", node, "statements are the lines of one block, which begins with `|`")
+            raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
         case _:
             raise expected("a formula", node)
 
@@ -119,7 +120,11 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
     name = node.text
     if not pattern.fullmatch(name):
         better = spelt(name)
-        hints = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        if not name.isascii():
+            hints += ("names are made of ASCII letters, digits and `_`",)
+        if len(name.split()) > 1:
+            hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
         raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"

@@ -9,6 +9,7 @@ import re
 
 _FLOW = "a formula with any of `, [ ] { } : #` in it needs quotes inside of { } and [ ]"
 _BLOCK = "a formula or a text with `: ` or ` #` in it needs quotes or a `|` block"
+_INDENT = "a formula with `: ` or ` #` in it needs quotes; the lines of a `|` block are indented"
 _LINES = "check its indentation; several statements need a `|` block"
 _QUOTES = "put quotes around the value"
 _ESCAPE = "in double quotes a backslash is written twice; single quotes take it as it is"
@@ -19,7 +20,7 @@ _PROBLEMS = (
     (r"did not find expected key|expected <block end>", "this line does not fit the lines above it", _LINES),
     (r"block sequence entries are not allowed", "a list cannot begin here", _QUOTES),
     (r"mapping values are not allowed", "a `:` cannot stand here", _BLOCK),
-    (r"could not find expected ':'", "a `:` is missing on this line", _BLOCK),
+    (r"could not find expected ':'", "a `:` is missing on this line", _INDENT),
     (r"cannot start any token", "a value cannot begin with this character", _QUOTES),
     (r"expected (the )?node content", "a value is missing here", _FLOW),
     (r"chomping or indentation|comment or (a )?line break", "`>` and `|` begin a block of text", _QUOTES),

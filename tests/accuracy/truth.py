@@ -77,8 +77,7 @@ class Formula:
         zeros = [n for n in special if point[n] == 0]
         sides = {
             signs: [
-                self._limit(point, {**own, **dict(zip(zeros, signs, strict=True))}, pace)
-                for pace in range(len(special) + (len(special) > 1))
+                self._limit(point, {**own, **dict(zip(zeros, signs, strict=True))}, pace) for pace in _paces(special)
             ]
             for signs in itertools.product((1.0, -1.0), repeat=len(zeros))
         }
@@ -105,24 +104,35 @@ class Formula:
         """Limits along other ways: an input is at its limit before the others are; one beside an ordinary number."""
         if len(special) > 1:
             for n in special:
-                yield self._limit(point, own, len(special), {n: mp.mpf(point[n])})
-        for n in self.inputs:
-            if n not in special:
-                for sign in (1, -1):
-                    yield self._limit(point, own, len(special), {n: point[n] * (1 + sign * mp.ldexp(1, _TRIFLE))})
+                yield self._limit(point, own, len(special), {n: mp.mpf(point[n])}, coarse=True)
+        beside = [
+            {n: point[n] * (1 + sign * mp.ldexp(1, _TRIFLE))}
+            for n in self.inputs
+            if n not in special
+            for sign in (1, -1)
+        ]
+        for moved, pace in itertools.product(beside, _paces(special)):
+            yield self._limit(point, own, pace, moved)
 
     def _limit(
-        self, point: Point, signs: Mapping[str, float], pace: int, fixed: Mapping[str, Number] | None = None
+        self,
+        point: Point,
+        signs: Mapping[str, float],
+        pace: int,
+        fixed: Mapping[str, Number] | None = None,
+        *,
+        coarse: bool = False,
     ) -> Truth:
         """What the formula tends to; a zero is approached from the side that its sign says, and `fixed` stays.
 
         Of several inputs that tend to a limit, one goes ahead of the others; `pace` says which, or that none does.
+        `coarse`: not closer to 0 than the precision allows a formula that cancels; other inputs may be as small.
         """
         fixed = dict(fixed or {})
         moving = [n for n in self.inputs if n not in fixed and (point[n] == 0 or math.isinf(point[n]))]
         found: list[Dual] = []
-        # Closer to 0 than the precision allows, a formula that cancels is all cancellation.
-        close = _FAR if self.bits <= _EXACT else (self.bits // 8, self.bits // 6)
+        coarse = (coarse or len(self.inputs) == 1) and self.bits > _EXACT
+        close = (self.bits // 8, self.bits // 6) if coarse else _FAR
         for far, near in zip(_FAR, close, strict=True):
             at = {n: mp.mpf(x) for n, x in point.items()} | fixed
             for k, n in enumerate(moving):
@@ -187,6 +197,11 @@ class Formula:
             case Apply(fn, (a, b)) if fn in _COMPARED:
                 return _COMPARED[fn](self._value(a, leaves).value, self._value(b, leaves).value)
         return self._value(e, leaves).value != 0
+
+
+def _paces(moving: Sequence[str]) -> range:
+    """Which of several inputs goes ahead: each of them, and none."""
+    return range(len(moving) + (len(moving) > 1))
 
 
 def _chain(fn: str, args: tuple[Dual, ...]) -> Dual:

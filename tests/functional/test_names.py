@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import io
+import json
 import keyword
 import re
 import shutil
@@ -129,7 +130,7 @@ def test_names_of_python(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
     assert torch.autograd.gradgradcheck(lambda *t: call(*t, **numbers), values, fast_mode=True)
 
 
-OPERATORS = ("torch", "function", "operands", "next", "fake", "check", "floats", "int", "register", "upcast", "module")
+OPERATORS = ("torch", "function", "operands", "next", "flops", "check", "floats", "int", "register", "upcast", "module")
 
 
 @pytest.mark.parametrize("op", OPERATORS)
@@ -212,7 +213,7 @@ def test_names_of_native_code(part: int, tmp_path: Path) -> None:
 def native_spec(op: str, names: Sequence[str], dims: Sequence[str]) -> str:
     """Kernels of several sorts: a map with reductions, one over many dims, and a scatter."""
     a, b, c = names[::3], names[1::3], names[2::3]
-    shaped = [f"d{i}: {{shape: [{', '.join(d)}]}}" for i, d in enumerate(turned(dims, 6))]
+    shaped = [f"d{i}: {{shape: {json.dumps(d)}}}" for i, d in enumerate(turned(dims, 6))]  # NULL is YAML's null
     inputs = [*(f"{n}: {{shape: [...]}}" for n in a), *shaped, "zz: {shape: [K]}", "ids: {shape: [K], dtype: int}"]
     params = [f"{n}: {{type: {'float' if i % 3 else 'int'}, default: 2}}" for i, n in enumerate(b)]
     lines, before = [], "1.0"
@@ -226,6 +227,6 @@ def native_spec(op: str, names: Sequence[str], dims: Sequence[str]) -> str:
     lines += [f"yy = {' + '.join(terms)}", "ww[ids[k]] += exp(zz[k])"]
     return (
         f"op: {op}\ninputs: {{{', '.join(inputs)}}}\nparams: {{{', '.join(params)}}}\nonce_differentiable: true\n"
-        f"outputs: {{yy: {{shape: [...]}}, ww: {{shape: [{dims[0]}]}}}}\nforward: |\n"
+        f"outputs: {{yy: {{shape: [...]}}, ww: {{shape: {json.dumps(dims[:1])}}}}}\nforward: |\n"
         + "".join(f"  {line}\n" for line in lines)
     )

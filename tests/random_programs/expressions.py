@@ -134,6 +134,8 @@ def _unary(w: World, scope: Scope, depth: int) -> Expr:
     inner = floats(w, scope, depth - 1)
     if name == "-":
         return Expr(f"-{inner.at(UNARY)}", UNARY, -inner.high, -inner.low)
+    if name == "sinc":  # at whole numbers rounding alone decides whether it is 0
+        inner = Expr(f"{inner.at(PLUS)} + 0.37", PLUS, inner.low + 0.37, inner.high + 0.37)
     if names is NARROW:
         return call(name, tamed(w, inner, 1.6))
     if names is UNIT:

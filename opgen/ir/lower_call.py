@@ -227,4 +227,6 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
     if e.name in habits.FUNCTIONS:
         hints = (habits.FUNCTIONS[e.name],)
+    if not hints:
+        hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

@@ -165,7 +165,8 @@ def _checked(g: _Group) -> bool:
             else:
                 sign = "-" if g.step.offset < 0 else "+"
                 where_ = f"`{g.along[n]}` and `{g.along[n]} {sign} 1`"
-                g.error(f"a recurrence reads its own names at {where_} only", a, "name what is further back as well")
+                hint = f"carry it along under a name of its own: `before[t] = {a.name}[t {sign} 1]`"
+                g.error(f"a recurrence reads its own names at {where_} only", a, hint)
             good = False
         seen.append(n)
     return good

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, walk
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.ranges import Ranges
@@ -147,7 +147,10 @@ class _Builder:
         self.drafts.append(draft)
 
     def _finish(self) -> tuple[Pass, ...]:
+        needed = self._needed()
         for d in self.drafts:
+            d.folds = [f for f in d.folds if f[0] in needed]
+            d.points = [e for e in d.points if not isinstance(e, Read) or e.tensor in needed]
             for e in (*d.points, *(v for _, _, v, _ in d.folds), *(v for _, _, v in d.stores)):
                 self.values.use(e, d.level)
         self.values.settle()
@@ -155,6 +158,23 @@ class _Builder:
         for d in self.drafts:
             passes.extend(self._passes(d))
         return tuple(_merge_points(passes))
+
+    def _needed(self) -> dict[str, None]:
+        """The values and folds that what is stored comes down to: a choice decided at a place may leave one out."""
+        folds = {name: v for d in self.drafts for name, _, v, _ in d.folds}
+        found: dict[str, None] = {}
+        waiting = [v for d in self.drafts for _, _, v in d.stores]
+        while waiting:
+            for n in walk(waiting.pop()):
+                if not isinstance(n, Read) or n.tensor in found:
+                    continue
+                found[n.tensor] = None
+                known = self.values.node(n)
+                if known is not None:
+                    waiting.append(known.value)
+                elif n.tensor in folds:
+                    waiting.append(folds[n.tensor])
+        return found
 
     def _passes(self, d: _Draft) -> list[Pass]:
         show = self.values.expression

@@ -31,6 +31,7 @@ _TYPES = {  # what types are called elsewhere
     "boolean": "bool",
     "string": "str",
 }
+_DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
@@ -121,6 +122,9 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
     if not pattern.fullmatch(name):
         better = spelt(name)
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        given = _DEFAULTED.fullmatch(name)
+        if given:
+            hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
         if len(name.split()) > 1:

@@ -113,6 +113,14 @@ FOUND = {
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
         "forward: 'y[n] = tanh(min[...](w[..., n])) + sum[...](x[..., n])'\n"
     ),
+    "a component without what another one sums": (
+        X + "outputs: [t, y]\n"
+        "forward: |\n"
+        "  t[i < 3, 0, ...] = x[..., i]\n"
+        "  t[i < 3, 1, ...] = -1.2\n"
+        "  t[i < 3, 2, ...] = sum[j < 3](max[n < N](x[..., n]))\n"
+        "  y[..., i < 3] = atan(0.3*t[i, 1, ...])\n"
+    ),
     "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"

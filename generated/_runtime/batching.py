@@ -107,10 +107,15 @@ def empty_results(
 ) -> list[Tensor | None]:
     """Empty tensors shaped like the results of a batched op, from the fake kernel of the op itself."""
     lengths = sizes(values, carried)
-    single = {n: _without(v, carried.get(n, ())) if isinstance(v, Tensor) else v for n, v in values.items()}
+    single = samples(values, carried)
     results = as_tuple(fake(*[single[n] for n in parameters(fake)]))
     front = {n: [s for s, here in zip(lengths, carried.get(n, ()), strict=False) if here][::-1] for n in names}
     return [r if r is None else r.new_empty((*front[n], *r.shape)) for n, r in zip(names, results, strict=True)]
+
+
+def samples(values: Mapping[str, Any], carried: Carried) -> dict[str, Any]:
+    """The values with empty tensors shaped like one sample."""
+    return {n: _without(v, carried.get(n, ())) if isinstance(v, Tensor) else v for n, v in values.items()}
 
 
 def _without(tensor: Tensor, here: Sequence[bool]) -> Tensor:

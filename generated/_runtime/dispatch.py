@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, private, sharding
+from . import flops, native, private, sharding
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 
 NAMESPACE = "opgen"
@@ -32,14 +32,16 @@ class Definition:
     """An operator as data. Formulas take tensors and params by the names of their own parameters.
 
     `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of those
-    is two inputs. The forward op returns outputs, then residuals: intermediates kept
-    for the backward op, which takes what `saved` names of inputs, outputs and residuals. `second` returns gradients of
-    what `second_returns` names; its mask has an entry for each of `second_mask`. Results and tangents in `views` may
-    share memory with an argument. Formulas that do not exist are None: the operator then cannot be differentiated that
-    way. With `elsewhere`, formulas are calls of another library: nothing is known of what they return, or how they
-    batch. `unordered`: which of the forward and backward op have kernels whose sums come in no fixed order on a GPU;
-    where torch is to be deterministic, the formula runs instead, and torch sees to it or says that it cannot.
-    `sharding`: along which dims the tensors of the ops may be spread over devices.
+    is two inputs. The forward op returns outputs, then residuals: intermediates kept for the backward op, which takes
+    what `saved` names of inputs, outputs and residuals; of the inputs in `sized` it reads sizes only, so that tensors
+    without memory do. `second` returns gradients of what `second_returns` names; its mask has an entry for each of
+    `second_mask`. Results and tangents in `views` may share memory with an argument. Formulas that do not exist are
+    None: the operator then cannot be differentiated that way. With `elsewhere`, formulas are calls of another library:
+    nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
+    kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs instead,
+    and torch sees to it or says that it cannot.
+    `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
+    the ops may be spread over devices.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Definition:
     differentiable: tuple[str, ...] = ()
     backward_schema: str = ""
     saved: tuple[str, ...] = ()
+    sized: tuple[str, ...] = ()
     backward: Formula | None = None
     backward_fake: Formula | None = None
     tangent: Formula | None = None
@@ -71,6 +74,8 @@ class Definition:
     contraction: bool = False
     unordered: tuple[str, ...] = ()
     tags: tuple[torch.Tag, ...] = ()
+    flops: Callable[..., int] | None = None
+    backward_flops: Callable[..., int] | None = None
     sharding: tuple[sharding.Sharding, ...] = ()
 
 
@@ -109,11 +114,14 @@ class Op(ABC):
         tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
         LIBRARY.define(f"{name}{schema}", tags=tags)
         LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=tags[:1])
-        packet = getattr(getattr(torch.ops, NAMESPACE), name)
-        self.call, self.batched = packet.default, packet.batched
+        self.packet = getattr(getattr(torch.ops, NAMESPACE), name)
+        self.call, self.batched = self.packet.default, self.packet.batched
         self._register(name, self.kernel, self.fake)
         self._register(f"{name}.batched", self.batched_kernel, self.batched_fake)
         sharding.add(self)
+        count = definition.flops if self.which == "forward" else definition.backward_flops
+        if count is not None:
+            flops.add(self, count)
         if not private.AVAILABLE:
             torch.library.register_autograd(
                 f"{NAMESPACE}::{name}", self.node_backward, setup_context=self.setup_context, lib=LIBRARY

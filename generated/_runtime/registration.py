@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, private, quick
+from . import native, private, quick, sharding
 from .arguments import operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
 from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
@@ -51,7 +51,8 @@ class Forward(Op):
         checks = tuple(check for check in (d.check, d.check_values) if check is not None)
         super().__init__(d, d.name, d.schema, d.inputs, d.params, results, d.forward, d.fake, checks, d.defaults)
         places = {n: k for k, n in enumerate(results + d.inputs)}
-        self.saved = tuple(places[n] for n in d.saved)
+        self.kept = tuple(places[n] for n in d.saved if n not in d.sized)
+        self.sized = tuple((d.saved.index(n), places[n]) for n in d.sized)
         self.actives = tuple(places[n] for n in self.active)
         self.inert = tuple(places[n] for n in results if n not in self.active)
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
@@ -62,7 +63,9 @@ class Forward(Op):
 
     def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         known = results + tensors
-        ctx.save_for_backward(*[known[k] for k in self.saved])
+        ctx.save_for_backward(*[known[k] for k in self.kept])
+        if self.sized:
+            ctx.sizes = [None if known[k] is None else known[k].shape for _, k in self.sized]
         if len(self.actives) > 1:  # a missing cotangent among others that are there is zero
             ctx.shapes = [known[k].shape for k in self.actives]
         if self.inert:
@@ -76,7 +79,7 @@ class Forward(Op):
             return (None,) * len(self.arguments)
         if len(grads) > 1:
             grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
-        args = (*grads, *ctx.saved_tensors, *ctx.others, list(needed.values()))
+        args = (*grads, *self.restored(ctx, given), *ctx.others, list(needed.values()))
         if ctx.levels:
             levels = self.backward.inherited(self.carried(ctx.levels))
             results = self.backward.batched(*args, levels=levels)
@@ -85,6 +88,15 @@ class Forward(Op):
             results = self.backward.call(*args) if results is None else results
         found = dict(zip(self.wrt, as_tuple(results), strict=True))
         return tuple(found.get(n) for n in self.arguments)
+
+    def restored(self, ctx: Any, like: Tensor) -> Sequence[Tensor | None]:
+        """What the backward op takes of inputs and results."""
+        if not self.sized:
+            return ctx.saved_tensors  # type: ignore[no-any-return]
+        saved = list(ctx.saved_tensors)
+        for (place, _), size in zip(self.sized, ctx.sizes, strict=True):
+            saved.insert(place, None if size is None else like.new_empty(()).expand(size))
+        return saved
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         if self.definition.tangent is None:
@@ -134,7 +146,7 @@ class Backward(Op):
             carried |= {f"grad_{n}": carried[n] for n in self.results}
         needed = self.needed(ctx)
         values[MASK] = [needed.get(n, False) for n in d.second_mask]
-        results = run(d.second, values, carried, one_by_one=d.elsewhere)
+        results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
         found = dict(zip(d.second_returns, results, strict=True))
         if carried:
             found = {n: total(r, carried[n]) for n, r in found.items()}

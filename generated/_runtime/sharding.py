@@ -91,6 +91,24 @@ def _strategies(op: Op, *, rules: bool) -> Callable[..., list[tuple[Placements, 
     return strategies
 
 
+def run(call: Callable[[dict[str, Any]], tuple[Any, ...]], values: dict[str, Any]) -> tuple[Any, ...]:
+    """Call a formula of torch operations: on slices if there are DTensors and torch can, else on whole tensors."""
+    if MODULE not in sys.modules:
+        return call(values)
+    from torch.distributed.tensor import DTensor, Replicate
+
+    meshes = [v.device_mesh for v in values.values() if isinstance(v, DTensor)]
+    if not meshes:
+        return call(values)
+    try:
+        return call(values)
+    except (NotImplementedError, RuntimeError):  # an operation without rules, or one that makes a tensor of its own
+        whole = [Replicate()] * meshes[0].ndim
+        own = {n: v.redistribute(placements=whole).to_local() for n, v in values.items() if isinstance(v, DTensor)}
+        results = call(values | own)
+        return tuple(r if r is None else DTensor.from_local(r, meshes[0], whole, run_check=False) for r in results)
+
+
 def needed(op: Op, values: dict[str, Any]) -> list[bool]:
     """Which results a call makes."""
     if op.which == "forward":

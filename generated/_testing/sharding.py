@@ -51,8 +51,8 @@ class ShardingChecks(Checks):
             self._check_op(op, given, mesh)
             self._check_op(op.backward, self._backward_call(op, given), mesh)
             if self.has_gradient(case) and not any(a is not None and a.is_complex() for a in case.arguments()):
-                for way, _ in ways:
-                    self._check_gradients(case, way, mesh)
+                for k, (way, _) in enumerate(ways):
+                    self._check_gradients(case, way, mesh, twice=k == 0 and not self.once_differentiable)
 
     def _ways(self, op: Any, args: Sequence[Any]) -> list[Any]:
         """The placements for arguments and results that there are slices for on every device."""
@@ -86,19 +86,34 @@ class ShardingChecks(Checks):
                     assert a.placements == (p,)
                     assert_same(_whole(a), e)
 
-    def _check_gradients(self, case: Case, way: Sequence[Any], mesh: Any) -> None:
-        arguments = case.arguments(grad=True)
-        expected = self.gradients(case, arguments)
-        spread = [_spread(a, p, mesh) for a, p in zip(arguments, way, strict=True)]
-        outputs = self.smooth(case, *spread)
-        weights = [cotangent(o) for o in self.smooth(case, *arguments)]
-        weighted = zip(outputs, weights, strict=True)
-        value = sum(inner(o, _spread(w, None, mesh)) for o, w in weighted)
-        leaves = [a for a in spread if a is not None and a.requires_grad]
-        for a, e in zip(torch.autograd.grad(value, leaves, allow_unused=True), expected, strict=True):
-            assert (a is None) == (e is None)
-            if a is not None:
-                assert_same(_whole(a), e)
+    def _check_gradients(self, case: Case, way: Sequence[Any], mesh: Any, *, twice: bool) -> None:
+        alone = case.arguments(grad=True)
+        spread = [_spread(a, p, mesh) for a, p in zip(alone, way, strict=True)]
+        for found, expected in zip(
+            self._gradients(case, spread, twice=twice), self._gradients(case, alone, twice=twice), strict=True
+        ):
+            assert (found is None) == (expected is None)
+            if found is not None:
+                assert_same(_whole(found), expected)
+
+    def _gradients(self, case: Case, arguments: Sequence[Any], *, twice: bool) -> list[Any]:
+        """The gradients, and perhaps those of the gradients."""
+        leaves = [a for a in arguments if a is not None and a.requires_grad]
+        outputs = self.smooth(case, *arguments)
+        grads = torch.autograd.grad(_weighted(outputs), leaves, create_graph=twice, allow_unused=True)
+        again = [g for g in grads if g is not None and g.requires_grad] if twice else []
+        if not again:
+            return list(grads)
+        return [*grads, *torch.autograd.grad(_weighted(again), leaves, allow_unused=True)]
+
+
+def _weighted(outputs: Sequence[Any]) -> Any:
+    """The sum of all outputs, each with weights that its own devices have."""
+    total: Any = 0
+    for o in outputs:
+        weights = cotangent(torch.empty(o.shape, dtype=o.dtype))
+        total = total + inner(o, _spread(weights, None, o.device_mesh) if hasattr(o, "device_mesh") else weights)
+    return total
 
 
 def _enough(a: torch.Tensor | None, placement: Any) -> bool:
@@ -119,4 +134,5 @@ def _spread(a: torch.Tensor | None, placement: Any, mesh: Any) -> Any:
 
 def _whole(a: Any) -> torch.Tensor:
     """What all devices together have; they agree on it."""
-    return a.full_tensor().reconcile()
+    found = a.full_tensor()
+    return found.reconcile() if hasattr(found, "reconcile") else found

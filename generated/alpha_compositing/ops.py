@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -255,6 +256,24 @@ def alpha_compositing_backward_tangent(
     return tangent_grad_alpha, tangent_grad_colour
 
 
+def flops(alpha: Tensor, colour: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(alpha.shape[:-1], colour.shape[:-2]))
+    T = alpha.shape[-1]
+    C = colour.shape[-1]
+    return 3 * points * T + 2 * points * C * T
+
+
+def backward_flops(grad_output: Tensor, grad_weight: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    T = grad_weight.shape[-1]
+    C = grad_output.shape[-1]
+    count = needs_input_grad[1] * (points * T + points * T * C)
+    count += needs_input_grad[0] * (2 * points * T * C + 8 * points * T)
+    return count
+
+
 OP = register(
     Definition(
         name="alpha_compositing",
@@ -280,6 +299,8 @@ OP = register(
         second_mask=("grad_output", "grad_weight", "alpha", "colour"),
         backward_tangent=alpha_compositing_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... T", "... T C", "... C", "... T", "... T"),

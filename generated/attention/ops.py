@@ -282,6 +282,31 @@ def attention_backward_tangent(
     return tangent_grad_query, tangent_grad_key, tangent_grad_value
 
 
+def flops(query: Tensor, key: Tensor, value: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2]))
+    L = query.shape[-2]
+    S = key.shape[-2]
+    E = query.shape[-1]
+    V = value.shape[-1]
+    return 2 * points * L * S * E + 2 * points * L * V * S
+
+
+def backward_flops(grad_output: Tensor, query: Tensor, key: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-2])
+    L = grad_output.shape[-2]
+    S = key.shape[-2]
+    E = query.shape[-1]
+    V = grad_output.shape[-1]
+    count = 2 * points * L * S * E
+    count += (needs_input_grad[0] or needs_input_grad[1]) * 2 * points * L * S * V
+    count += needs_input_grad[0] * 2 * points * L * E * S
+    count += needs_input_grad[1] * 2 * points * S * E * L
+    count += needs_input_grad[2] * 2 * points * S * V * L
+    return count
+
+
 OP = register(
     Definition(
         name="attention",
@@ -313,6 +338,8 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("is_causal", True),),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -183,6 +184,36 @@ def avg_pool2d_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> int:
+    """The floating-point operations of a call."""
+    if stride is not None:
+        points = math.prod(input.shape[:-2])
+        H = input.shape[-2]
+        P = (H + 2 * padding - kernel_size) // stride + 1
+        W = input.shape[-1]
+        Q = (W + 2 * padding - kernel_size) // stride + 1
+        return points * P * Q * kernel_size * kernel_size + points * P * Q
+    points = math.prod(input.shape[:-2])
+    H = input.shape[-2]
+    P = (H + 2 * padding - kernel_size) // kernel_size + 1
+    W = input.shape[-1]
+    Q = (W + 2 * padding - kernel_size) // kernel_size + 1
+    return points * P * Q * kernel_size * kernel_size + points * P * Q
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None) -> int:
+    """The floating-point operations of the gradients."""
+    if stride is not None:
+        points = math.prod(grad_output.shape[:-2])
+        H = input.shape[-2]
+        W = input.shape[-1]
+        return 2 * points * H * W * kernel_size * kernel_size
+    points = math.prod(grad_output.shape[:-2])
+    H = input.shape[-2]
+    W = input.shape[-1]
+    return points * H * W
+
+
 OP = register(
     Definition(
         name="avg_pool2d",
@@ -201,6 +232,7 @@ OP = register(
             "bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
+        sized=("input",),
         backward=function.avg_pool2d_backward,
         backward_fake=backward_fake,
         tangent=function.avg_pool2d_tangent,
@@ -208,6 +240,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=avg_pool2d_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... H W", "... P Q"),

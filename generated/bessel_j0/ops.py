@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -62,6 +63,18 @@ def bessel_j0_backward_tangent(
     return tangent_grad_x
 
 
+def flops(x: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(x.shape)
+    return points
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    return 2 * points
+
+
 OP = register(
     Definition(
         name="bessel_j0",
@@ -82,6 +95,8 @@ OP = register(
         second_mask=("grad_output", "x"),
         backward_tangent=bessel_j0_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

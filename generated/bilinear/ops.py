@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -148,6 +149,26 @@ def bilinear_backward_tangent(
     return tangent_grad_input1, tangent_grad_input2, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input1: Tensor, input2: Tensor, weight: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(input1.shape[:-1], input2.shape[:-1]))
+    size_o = weight.shape[0]
+    size_i = input1.shape[-1]
+    J = input2.shape[-1]
+    return 2 * points * size_o * size_i * J
+
+
+def backward_flops(grad_output: Tensor, input1: Tensor, input2: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    size_i = input1.shape[-1]
+    J = input2.shape[-1]
+    size_o = grad_output.shape[-1]
+    count = (needs_input_grad[0] or needs_input_grad[1]) * 2 * points * size_i * J * size_o
+    count += needs_input_grad[2] * 2 * size_o * size_i * J * points
+    return count
+
+
 OP = register(
     Definition(
         name="bilinear",
@@ -173,6 +194,8 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "weight", "bias"),
         backward_tangent=bilinear_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... I", "... J", "O I J", "O", "... O"),

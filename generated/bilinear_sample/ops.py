@@ -183,6 +183,20 @@ def bilinear_sample_backward_tangent(
     return tangent_grad_image, tangent_grad_points
 
 
+def flops(points: Tensor) -> int:
+    """The floating-point operations of a call."""
+    N = points.shape[0]
+    return 44 * N
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    N = grad_output.shape[0]
+    count = needs_input_grad[0] * 44 * N
+    count += needs_input_grad[1] * (4 * N + 160 * N + 2 * N)
+    return count
+
+
 OP = register(
     Definition(
         name="bilinear_sample",
@@ -207,6 +221,8 @@ OP = register(
         backward_tangent=bilinear_sample_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("H W", "N _", "N"),

@@ -195,6 +195,20 @@ def bilinear_splat_backward_tangent(
     return tangent_grad_values, tangent_grad_places
 
 
+def flops(values: Tensor) -> int:
+    """The floating-point operations of a call."""
+    N = values.shape[0]
+    return 44 * N
+
+
+def backward_flops(values: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    N = values.shape[0]
+    count = needs_input_grad[0] * 44 * N
+    count += needs_input_grad[1] * (4 * N + 160 * N + 2 * N)
+    return count
+
+
 OP = register(
     Definition(
         name="bilinear_splat",
@@ -220,6 +234,8 @@ OP = register(
         second_mask=("grad_grid", "values", "places"),
         backward_tangent=bilinear_splat_backward_tangent,
         unordered=("forward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N", "N _", "H W"),

@@ -288,6 +288,124 @@ def binary_cross_entropy_with_logits_backward_tangent(
     return tangent_grad_input, tangent_grad_target
 
 
+def flops(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None and pos_weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape))
+        return 9 * points + 1
+    if weight is not None and pos_weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape))
+        return 9 * points
+    if weight is not None and pos_weight is not None:
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape))
+        return 8 * points
+    if weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape))
+        return 8 * points + 1
+    if weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape))
+        return 8 * points
+    if weight is not None:
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape))
+        return 7 * points
+    if pos_weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape))
+        return 8 * points + 1
+    if pos_weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape))
+        return 8 * points
+    if pos_weight is not None:
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape))
+        return 7 * points
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 7 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 7 * points
+    points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+    return 6 * points
+
+
+def backward_flops(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    pos_weight: Tensor | None,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
+) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None and pos_weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape))
+        count = 2 * points
+        count += needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if weight is not None and pos_weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape))
+        count = points
+        count += needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if weight is not None and pos_weight is not None:
+        points = math.prod(grad_output.shape)
+        count = points
+        count += needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape))
+        count = 2 * points
+        count += needs_input_grad[0] * 7 * points
+        count += needs_input_grad[1] * points
+        return count
+    if weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, weight.shape))
+        count = points
+        count += needs_input_grad[0] * 7 * points
+        count += needs_input_grad[1] * points
+        return count
+    if weight is not None:
+        points = math.prod(grad_output.shape)
+        count = points
+        count += needs_input_grad[0] * 7 * points
+        count += needs_input_grad[1] * points
+        return count
+    if pos_weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape))
+        count = points
+        count += needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if pos_weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape))
+        count = needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if pos_weight is not None:
+        points = math.prod(grad_output.shape)
+        count = needs_input_grad[0] * 8 * points
+        count += needs_input_grad[1] * 5 * points
+        return count
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = points
+        count += needs_input_grad[0] * 7 * points
+        count += needs_input_grad[1] * points
+        return count
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = needs_input_grad[0] * 7 * points
+        count += needs_input_grad[1] * points
+        return count
+    points = math.prod(grad_output.shape)
+    count = needs_input_grad[0] * 7 * points
+    count += needs_input_grad[1] * points
+    return count
+
+
 OP = register(
     Definition(
         name="binary_cross_entropy_with_logits",
@@ -316,6 +434,8 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target", "weight", "pos_weight"),
         backward_tangent=binary_cross_entropy_with_logits_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

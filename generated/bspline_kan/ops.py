@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -156,6 +157,26 @@ def bspline_kan_backward_tangent(
     return tangent_grad_input, tangent_grad_weight
 
 
+def flops(input: Tensor, weight: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    size_o = weight.shape[0]
+    size_i = input.shape[-1]
+    K = weight.shape[2]
+    return 2 * points * size_o * size_i * K
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, weight: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    size_i = input.shape[-1]
+    K = weight.shape[2]
+    size_o = grad_output.shape[-1]
+    count = needs_input_grad[0] * 2 * points * size_i * K * size_o
+    count += needs_input_grad[1] * 2 * size_o * size_i * K * points
+    return count
+
+
 OP = register(
     Definition(
         name="bspline_kan",
@@ -179,6 +200,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=bspline_kan_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... I", "O I K", "... O"),

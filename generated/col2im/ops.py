@@ -134,6 +134,14 @@ def col2im_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    N = input.shape[0]
+    D = input.shape[1]
+    L = input.shape[2]
+    return N * D * L
+
+
 OP = register(
     Definition(
         name="col2im",
@@ -155,6 +163,7 @@ OP = register(
             "SymInt dilation, SymInt padding, SymInt stride, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
+        sized=("input",),
         backward=function.col2im_backward,
         backward_fake=backward_fake,
         tangent=function.col2im_tangent,
@@ -163,6 +172,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
         unordered=("forward",),
+        flops=flops,
         sharding=(
             Sharding(
                 layouts=("N D L", "N C H W"),

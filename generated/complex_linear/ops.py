@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -222,6 +223,26 @@ def complex_linear_backward_tangent(
     )
 
 
+def flops(input_real: Tensor, input_imag: Tensor, weight_real: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(input_real.shape[:-1], input_imag.shape[:-1]))
+    N = weight_real.shape[0]
+    K = input_real.shape[-1]
+    return 8 * points * N * K
+
+
+def backward_flops(grad_output_real: Tensor, input_real: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output_real.shape[:-1])
+    K = input_real.shape[-1]
+    N = grad_output_real.shape[-1]
+    count = needs_input_grad[0] * 4 * points * K * N
+    count += needs_input_grad[1] * 4 * points * K * N
+    count += needs_input_grad[2] * 4 * N * K * points
+    count += needs_input_grad[3] * 4 * N * K * points
+    return count
+
+
 OP = register(
     Definition(
         name="complex_linear",
@@ -276,6 +297,8 @@ OP = register(
             "bias_imag",
         ),
         backward_tangent=complex_linear_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... K", "... K", "N K", "N K", "N", "N", "... N", "... N"),

@@ -166,6 +166,41 @@ def conv1d_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor, stride: int, padding: int, dilation: int, groups: int) -> int:
+    """The floating-point operations of a call."""
+    size_o = weight.shape[0]
+    C = input.shape[1]
+    Cg = C // groups
+    K = weight.shape[2]
+    N = input.shape[0]
+    L = input.shape[2]
+    P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
+    return 2 * size_o * Cg * K * N * P
+
+
+def backward_flops(
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    stride: int,
+    padding: int,
+    dilation: int,
+    groups: int,
+    needs_input_grad: Sequence[bool],
+) -> int:
+    """The floating-point operations of the gradients."""
+    size_o = grad_output.shape[1]
+    C = input.shape[1]
+    Cg = C // groups
+    K = weight.shape[2]
+    N = grad_output.shape[0]
+    L = input.shape[2]
+    P = (L + 2 * padding - (dilation * (K - 1)) - 1) // stride + 1
+    count = needs_input_grad[0] * 2 * size_o * Cg * K * N * P
+    count += needs_input_grad[1] * 2 * size_o * Cg * K * N * P
+    return count
+
+
 OP = register(
     Definition(
         name="conv1d",
@@ -195,6 +230,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv1d_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("bias",),

@@ -136,6 +136,28 @@ def conv_transpose1d_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor) -> int:
+    """The floating-point operations of a call."""
+    C = input.shape[1]
+    size_o = weight.shape[1]
+    K = weight.shape[2]
+    N = input.shape[0]
+    L = input.shape[2]
+    return 2 * C * size_o * K * N * L
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, weight: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    C = input.shape[1]
+    size_o = grad_output.shape[1]
+    K = weight.shape[2]
+    N = grad_output.shape[0]
+    L = input.shape[2]
+    count = needs_input_grad[0] * 2 * C * size_o * K * N * L
+    count += needs_input_grad[1] * 2 * C * size_o * K * N * L
+    return count
+
+
 OP = register(
     Definition(
         name="conv_transpose1d",
@@ -161,6 +183,8 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv_transpose1d_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("bias",),

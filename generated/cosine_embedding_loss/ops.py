@@ -260,6 +260,45 @@ def cosine_embedding_loss_backward_tangent(
     return tangent_grad_input1, tangent_grad_input2
 
 
+def flops(input1: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        N = input1.shape[0]
+        D = input1.shape[1]
+        return 6 * N * D + 10 * N + 1
+    if reduction == "sum":
+        N = input1.shape[0]
+        D = input1.shape[1]
+        return 6 * N * D + 10 * N
+    N = input1.shape[0]
+    D = input1.shape[1]
+    return 6 * N * D + 9 * N
+
+
+def backward_flops(grad_output: Tensor, input1: Tensor, reduction: str, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        N = input1.shape[0]
+        D = input1.shape[1]
+        count = 10 * N
+        count += needs_input_grad[1] * (7 * N + 4 * N * D)
+        count += needs_input_grad[0] * (7 * N + 4 * N * D)
+        return count
+    if reduction == "sum":
+        N = input1.shape[0]
+        D = input1.shape[1]
+        count = 9 * N
+        count += needs_input_grad[1] * (7 * N + 4 * N * D)
+        count += needs_input_grad[0] * (7 * N + 4 * N * D)
+        return count
+    N = grad_output.shape[0]
+    D = input1.shape[1]
+    count = 9 * N
+    count += needs_input_grad[1] * (7 * N + 4 * N * D)
+    count += needs_input_grad[0] * (7 * N + 4 * N * D)
+    return count
+
+
 OP = register(
     Definition(
         name="cosine_embedding_loss",
@@ -289,6 +328,8 @@ OP = register(
         second_returns=("grad_output", "input1", "input2"),
         second_mask=("grad_output", "input1", "input2", "target"),
         backward_tangent=cosine_embedding_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "mean"),),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -261,6 +262,23 @@ def cosine_similarity_backward_tangent(
     return tangent_grad_x1, tangent_grad_x2
 
 
+def flops(x1: Tensor, x2: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(x1.shape[:-1], x2.shape[:-1]))
+    D = x1.shape[-1]
+    return 6 * points * D + 6 * points
+
+
+def backward_flops(grad_output: Tensor, x1: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    D = x1.shape[-1]
+    count = 4 * points
+    count += needs_input_grad[1] * (5 * points + 4 * points * D)
+    count += needs_input_grad[0] * (5 * points + 4 * points * D)
+    return count
+
+
 OP = register(
     Definition(
         name="cosine_similarity",
@@ -287,6 +305,8 @@ OP = register(
         second_returns=("grad_output", "x1", "x2"),
         second_mask=("grad_output", "x1", "x2"),
         backward_tangent=cosine_similarity_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... D", "... D", "...", "...", "...", "..."),

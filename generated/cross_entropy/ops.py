@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -460,6 +461,98 @@ def cross_entropy_backward_tangent(
     return tangent_grad_input, tangent_grad_weight
 
 
+def flops(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+        N = input.shape[0]
+        C = input.shape[1]
+        return 8 * N * points + 8 * N * points * C + 1
+    if weight is not None and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+        N = input.shape[0]
+        C = input.shape[1]
+        return 7 * N * points + 8 * N * points * C
+    if weight is not None:
+        points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+        N = input.shape[0]
+        C = input.shape[1]
+        return 6 * N * points + 8 * N * points * C
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+        N = input.shape[0]
+        C = input.shape[1]
+        return 7 * N * points + 7 * N * points * C + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+        N = input.shape[0]
+        C = input.shape[1]
+        return 6 * N * points + 7 * N * points * C
+    points = math.prod(torch.broadcast_shapes(input.shape[2:], target.shape[1:]))
+    N = input.shape[0]
+    C = input.shape[1]
+    return 5 * N * points + 7 * N * points * C
+
+
+def backward_flops(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    logp_max: Tensor,
+    logp_log: Tensor,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
+) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None and reduction == "mean":
+        points = math.prod(
+            torch.broadcast_shapes(input.shape[2:], target.shape[1:], logp_max.shape[1:], logp_log.shape[1:])
+        )
+        N = input.shape[0]
+        C = input.shape[1]
+        count = 3 * N * points + 2 * N * C * points + 1
+        count += needs_input_grad[2] * (2 * C * N * points + 3 * N * points + 2 * C + 3)
+        count += needs_input_grad[0] * 7 * N * C * points
+        return count
+    if weight is not None and reduction == "sum":
+        points = math.prod(
+            torch.broadcast_shapes(input.shape[2:], target.shape[1:], logp_max.shape[1:], logp_log.shape[1:])
+        )
+        N = input.shape[0]
+        C = input.shape[1]
+        count = 3 * N * points + 2 * N * C * points
+        count += needs_input_grad[0] * 7 * N * C * points
+        count += needs_input_grad[2] * (2 * C * N * points + 2 * N * points + C)
+        return count
+    if weight is not None:
+        points = math.prod(grad_output.shape[1:])
+        N = grad_output.shape[0]
+        C = input.shape[1]
+        count = 3 * N * points + 2 * N * C * points
+        count += needs_input_grad[0] * 7 * N * C * points
+        count += needs_input_grad[2] * (2 * C * N * points + 2 * N * points + C)
+        return count
+    if reduction == "mean":
+        points = math.prod(
+            torch.broadcast_shapes(input.shape[2:], target.shape[1:], logp_max.shape[1:], logp_log.shape[1:])
+        )
+        N = input.shape[0]
+        C = input.shape[1]
+        return 3 * N * points + 7 * N * C * points + 1
+    if reduction == "sum":
+        points = math.prod(
+            torch.broadcast_shapes(input.shape[2:], target.shape[1:], logp_max.shape[1:], logp_log.shape[1:])
+        )
+        N = input.shape[0]
+        C = input.shape[1]
+        return 3 * N * points + 7 * N * C * points
+    points = math.prod(grad_output.shape[1:])
+    N = grad_output.shape[0]
+    C = input.shape[1]
+    return 3 * N * points + 7 * N * C * points
+
+
 OP = register(
     Definition(
         name="cross_entropy",
@@ -492,6 +585,8 @@ OP = register(
         backward_tangent=cross_entropy_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "mean"),),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -60,6 +61,18 @@ def elu_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape)
+    return 2 * points
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    return 3 * points
+
+
 OP = register(
     Definition(
         name="elu",
@@ -82,6 +95,8 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=elu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -64,6 +65,13 @@ def embedding_backward_tangent(tangent_grad_output: Tensor, tangent_weight: Tens
     return tangent_grad_weight
 
 
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    D = grad_output.shape[-1]
+    return points * D
+
+
 OP = register(
     Definition(
         name="embedding",
@@ -78,6 +86,7 @@ OP = register(
         check_values=check_values,
         backward_schema="(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> Tensor",
         saved=("input", "weight"),
+        sized=("weight",),
         backward=function.embedding_backward,
         backward_fake=backward_fake,
         tangent=function.embedding_tangent,
@@ -86,6 +95,7 @@ OP = register(
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=embedding_backward_tangent,
         unordered=("backward",),
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "V D", "... D"),

@@ -138,6 +138,36 @@ def embedding_bag_backward_tangent(
     return tangent_grad_weight, tangent_grad_per_sample_weights
 
 
+def flops(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if per_sample_weights is not None:
+        N = input.shape[0]
+        D = weight.shape[1]
+        L = input.shape[1]
+        return 2 * N * D * L
+    N = input.shape[0]
+    D = weight.shape[1]
+    L = input.shape[1]
+    return N * D * L
+
+
+def backward_flops(
+    grad_output: Tensor, input: Tensor, per_sample_weights: Tensor | None, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if per_sample_weights is not None:
+        N = grad_output.shape[0]
+        D = grad_output.shape[1]
+        L = input.shape[1]
+        count = needs_input_grad[1] * 2 * N * D * L
+        count += needs_input_grad[2] * 2 * N * L * D
+        return count
+    N = grad_output.shape[0]
+    D = grad_output.shape[1]
+    L = input.shape[1]
+    return N * D * L
+
+
 OP = register(
     Definition(
         name="embedding_bag",
@@ -165,6 +195,8 @@ OP = register(
         backward_tangent=embedding_bag_backward_tangent,
         contraction=True,
         unordered=("backward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N L", "V D", "N L", "N D"),

@@ -291,6 +291,30 @@ def focal_loss_backward_tangent(
     return tangent_grad_logits
 
 
+def flops(logits: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(logits.shape, target.shape))
+        return 15 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(logits.shape, target.shape))
+        return 15 * points
+    points = math.prod(torch.broadcast_shapes(logits.shape, target.shape))
+    return 14 * points
+
+
+def backward_flops(grad_output: Tensor, logits: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(logits.shape, target.shape))
+        return 42 * points
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(logits.shape, target.shape))
+        return 41 * points
+    points = math.prod(grad_output.shape)
+    return 41 * points
+
+
 OP = register(
     Definition(
         name="focal_loss",
@@ -316,6 +340,8 @@ OP = register(
         second_returns=("grad_output", "logits"),
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

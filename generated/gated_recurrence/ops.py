@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -407,6 +408,37 @@ def gated_recurrence_backward_tangent(
     return tangent_grad_gate, tangent_grad_input, tangent_grad_initial
 
 
+def flops(gate: Tensor, input: Tensor, initial: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if initial is not None:
+        points = math.prod(torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2], initial.shape[:-1]))
+        T = gate.shape[-2]
+        D = gate.shape[-1]
+        return 2 * points * T * D
+    points = math.prod(torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2]))
+    T = gate.shape[-2]
+    D = gate.shape[-1]
+    return 2 * points * T * D
+
+
+def backward_flops(grad_state: Tensor, initial: Tensor | None, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if initial is not None:
+        points = math.prod(grad_state.shape[:-2])
+        T = grad_state.shape[-2]
+        D = grad_state.shape[-1]
+        count = 2 * points * T * D
+        count += needs_input_grad[2] * points * D
+        count += needs_input_grad[0] * points * T * D
+        return count
+    points = math.prod(grad_state.shape[:-2])
+    T = grad_state.shape[-2]
+    D = grad_state.shape[-1]
+    count = 2 * points * T * D
+    count += needs_input_grad[0] * points * T * D
+    return count
+
+
 OP = register(
     Definition(
         name="gated_recurrence",
@@ -431,6 +463,8 @@ OP = register(
         second_returns=("grad_state", "gate", "input", "initial"),
         second_mask=("grad_state", "gate", "input", "initial"),
         backward_tangent=gated_recurrence_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... T D", "... T D", "... D", "... T D"),

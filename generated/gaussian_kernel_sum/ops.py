@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -166,6 +167,26 @@ def gaussian_kernel_sum_backward_tangent(
     return tangent_grad_x, tangent_grad_y, tangent_grad_b
 
 
+def flops(x: Tensor, y: Tensor, b: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(x.shape[:-2], y.shape[:-2], b.shape[:-2]))
+    M = x.shape[-2]
+    E = b.shape[-1]
+    N = y.shape[-2]
+    return 2 * points * M * E * N
+
+
+def backward_flops(grad_output: Tensor, y: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-2])
+    M = grad_output.shape[-2]
+    N = y.shape[-2]
+    E = grad_output.shape[-1]
+    count = (needs_input_grad[0] or needs_input_grad[1]) * 2 * points * M * N * E
+    count += needs_input_grad[2] * 2 * points * N * E * M
+    return count
+
+
 OP = register(
     Definition(
         name="gaussian_kernel_sum",
@@ -192,6 +213,8 @@ OP = register(
         second_mask=("grad_output", "x", "y", "b"),
         backward_tangent=gaussian_kernel_sum_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... M D", "... N D", "... N E", "... M E"),

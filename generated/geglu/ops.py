@@ -194,6 +194,30 @@ def geglu_backward_tangent(
     return tangent_grad_gate, tangent_grad_up
 
 
+def flops(gate: Tensor, up: Tensor, approximate: str) -> int:
+    """The floating-point operations of a call."""
+    if approximate == "none":
+        points = math.prod(torch.broadcast_shapes(gate.shape, up.shape))
+        return 5 * points
+    points = math.prod(torch.broadcast_shapes(gate.shape, up.shape))
+    return 10 * points
+
+
+def backward_flops(grad_output: Tensor, approximate: str, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if approximate == "none":
+        points = math.prod(grad_output.shape)
+        count = 3 * points
+        count += needs_input_grad[0] * 10 * points
+        count += needs_input_grad[1] * 2 * points
+        return count
+    points = math.prod(grad_output.shape)
+    count = 8 * points
+    count += needs_input_grad[0] * 25 * points
+    count += needs_input_grad[1] * 2 * points
+    return count
+
+
 OP = register(
     Definition(
         name="geglu",
@@ -219,6 +243,8 @@ OP = register(
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=geglu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "...", "..."),

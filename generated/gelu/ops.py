@@ -126,6 +126,24 @@ def gelu_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor, approximate: str) -> int:
+    """The floating-point operations of a call."""
+    if approximate == "none":
+        points = math.prod(input.shape)
+        return 4 * points
+    points = math.prod(input.shape)
+    return 9 * points
+
+
+def backward_flops(grad_output: Tensor, approximate: str) -> int:
+    """The floating-point operations of the gradients."""
+    if approximate == "none":
+        points = math.prod(grad_output.shape)
+        return 10 * points
+    points = math.prod(grad_output.shape)
+    return 28 * points
+
+
 OP = register(
     Definition(
         name="gelu",
@@ -149,6 +167,8 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=gelu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -43,6 +44,12 @@ def gradient_reversal_backward_tangent(tangent_grad_y: Tensor, scale: float) -> 
     return tangent_grad_x
 
 
+def backward_flops(grad_y: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_y.shape)
+    return points
+
+
 OP = register(
     Definition(
         name="gradient_reversal",
@@ -57,6 +64,7 @@ OP = register(
         fake=fake,
         backward_schema="(Tensor grad_y, Tensor x, float scale, bool[] needs_input_grad) -> Tensor",
         saved=("x",),
+        sized=("x",),
         backward=function.gradient_reversal_backward,
         backward_fake=backward_fake,
         tangent=function.gradient_reversal_tangent,
@@ -66,6 +74,7 @@ OP = register(
         backward_tangent=gradient_reversal_backward_tangent,
         views=("y",),
         tags=(torch.Tag.pointwise,),
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

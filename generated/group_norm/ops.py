@@ -402,6 +402,66 @@ def group_norm_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups: int) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None and bias is not None:
+        points = math.prod(input.shape[2:])
+        N = input.shape[0]
+        G = num_groups
+        C = input.shape[1]
+        S = C // num_groups
+        return 6 * N * G * S * points + 5 * N * G + 4 * N * C * points
+    if weight is not None or bias is not None:
+        points = math.prod(input.shape[2:])
+        N = input.shape[0]
+        G = num_groups
+        C = input.shape[1]
+        S = C // num_groups
+        return 6 * N * G * S * points + 5 * N * G + 3 * N * C * points
+    points = math.prod(input.shape[2:])
+    N = input.shape[0]
+    G = num_groups
+    C = input.shape[1]
+    S = C // num_groups
+    return 6 * N * G * S * points + 5 * N * G + 2 * N * C * points
+
+
+def backward_flops(
+    grad_output: Tensor, weight: Tensor | None, num_groups: int, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None and needs_input_grad[2]:
+        points = math.prod(grad_output.shape[2:])
+        N = grad_output.shape[0]
+        C = grad_output.shape[1]
+        G = num_groups
+        count = needs_input_grad[0] * (16 * N * C * points + 3 * N * G)
+        count += needs_input_grad[1] * 4 * C * N * points
+        count += needs_input_grad[2] * C * N * points
+        return count
+    if weight is not None:
+        points = math.prod(grad_output.shape[2:])
+        N = grad_output.shape[0]
+        C = grad_output.shape[1]
+        G = num_groups
+        count = needs_input_grad[0] * (16 * N * C * points + 3 * N * G)
+        count += needs_input_grad[1] * 4 * C * N * points
+        return count
+    if needs_input_grad[2]:
+        points = math.prod(grad_output.shape[2:])
+        N = grad_output.shape[0]
+        C = grad_output.shape[1]
+        G = num_groups
+        count = needs_input_grad[0] * (13 * N * C * points + 3 * N * G)
+        count += needs_input_grad[2] * C * N * points
+        return count
+    points = math.prod(grad_output.shape[2:])
+    N = grad_output.shape[0]
+    C = grad_output.shape[1]
+    G = num_groups
+    return 13 * N * C * points + 3 * N * G
+
+
 OP = register(
     Definition(
         name="group_norm",
@@ -432,6 +492,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=group_norm_backward_tangent,
         unordered=("backward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("weight", "bias"),

@@ -157,6 +157,45 @@ def hinge_loss_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor, target: Tensor, squared: bool, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if squared and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 5 * points + 1
+    if squared and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 5 * points
+    if squared or reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 4 * points
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 4 * points + 1
+    points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+    return 3 * points
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, squared: bool, reduction: str) -> int:
+    """The floating-point operations of the gradients."""
+    if squared and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 13 * points
+    if squared and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 12 * points
+    if squared:
+        points = math.prod(grad_output.shape)
+        return 12 * points
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 8 * points
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 7 * points
+    points = math.prod(grad_output.shape)
+    return 7 * points
+
+
 OP = register(
     Definition(
         name="hinge_loss",
@@ -182,6 +221,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=hinge_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -68,6 +68,12 @@ def histogram_backward_tangent(
     return tangent_grad_weight
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    N = input.shape[0]
+    return N
+
+
 OP = register(
     Definition(
         name="histogram",
@@ -92,6 +98,7 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=histogram_backward_tangent,
         unordered=("forward",),
+        flops=flops,
         sharding=(
             Sharding(
                 given=("weight",),

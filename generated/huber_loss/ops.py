@@ -146,6 +146,30 @@ def huber_loss_backward_tangent(
     return tangent_grad_input, tangent_grad_target
 
 
+def flops(input: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 8 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 8 * points
+    points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+    return 7 * points
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, error: Tensor, reduction: str) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
+        return 5 * points
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
+        return 4 * points
+    points = math.prod(grad_output.shape)
+    return 4 * points
+
+
 OP = register(
     Definition(
         name="huber_loss",
@@ -172,6 +196,8 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=huber_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -263,6 +263,30 @@ def info_nce_backward_tangent(
     return tangent_grad_query, tangent_grad_key
 
 
+def flops(query: Tensor) -> int:
+    """The floating-point operations of a call."""
+    N = query.shape[0]
+    D = query.shape[1]
+    return 2 * N * N * D
+
+
+def backward_flops(grad_output: Tensor, query: Tensor, reduction: str, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction != "none":
+        N = query.shape[0]
+        D = query.shape[1]
+        count = 2 * N * N * D
+        count += needs_input_grad[0] * 2 * N * D * N
+        count += needs_input_grad[1] * 2 * N * D * N
+        return count
+    N = grad_output.shape[0]
+    D = query.shape[1]
+    count = 2 * N * N * D
+    count += needs_input_grad[0] * 2 * N * D * N
+    count += needs_input_grad[1] * 2 * N * D * N
+    return count
+
+
 OP = register(
     Definition(
         name="info_nce",
@@ -290,6 +314,8 @@ OP = register(
         second_mask=("grad_output", "query", "key"),
         backward_tangent=info_nce_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
     )
 )
 

@@ -296,6 +296,47 @@ def js_divergence_backward_tangent(
     return tangent_grad_log_p, tangent_grad_log_q
 
 
+def flops(log_p: Tensor, log_q: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1]))
+        K = log_p.shape[-1]
+        return 12 * points * K + 2 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1]))
+        K = log_p.shape[-1]
+        return 12 * points * K + 2 * points
+    points = math.prod(torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1]))
+    K = log_p.shape[-1]
+    return 12 * points * K + points
+
+
+def backward_flops(
+    grad_output: Tensor, log_p: Tensor, log_q: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1]))
+        K = log_p.shape[-1]
+        count = 11 * points * K
+        count += needs_input_grad[0] * 11 * points * K
+        count += needs_input_grad[1] * 11 * points * K
+        return count
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1]))
+        K = log_p.shape[-1]
+        count = 10 * points * K
+        count += needs_input_grad[0] * 11 * points * K
+        count += needs_input_grad[1] * 11 * points * K
+        return count
+    points = math.prod(grad_output.shape)
+    K = log_p.shape[-1]
+    count = 10 * points * K
+    count += needs_input_grad[0] * 11 * points * K
+    count += needs_input_grad[1] * 11 * points * K
+    return count
+
+
 OP = register(
     Definition(
         name="js_divergence",
@@ -321,6 +362,8 @@ OP = register(
         second_returns=("grad_output", "log_p", "log_q"),
         second_mask=("grad_output", "log_p", "log_q"),
         backward_tangent=js_divergence_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "mean"),),

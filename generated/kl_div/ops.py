@@ -296,6 +296,71 @@ def kl_div_backward_tangent(
     return tangent_grad_input, tangent_grad_target
 
 
+def flops(input: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction in ("mean", "batchmean"):
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        return 4 * N * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        return 4 * N * points
+    points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+    N = input.shape[0]
+    return 3 * N * points
+
+
+def backward_flops(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    reduction: str,
+    log_target: bool,
+    needs_input_grad: Sequence[bool],
+) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction in ("mean", "batchmean") and log_target:
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        count = 2 * N * points
+        count += needs_input_grad[0] * N * points
+        count += needs_input_grad[1] * 5 * N * points
+        return count
+    if reduction in ("mean", "batchmean"):
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        count = N * points
+        count += needs_input_grad[0] * N * points
+        count += needs_input_grad[1] * 4 * N * points
+        return count
+    if reduction == "sum" and log_target:
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        count = N * points
+        count += needs_input_grad[0] * N * points
+        count += needs_input_grad[1] * 5 * N * points
+        return count
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape[1:], target.shape[1:]))
+        N = input.shape[0]
+        count = needs_input_grad[0] * N * points
+        count += needs_input_grad[1] * 4 * N * points
+        return count
+    if log_target:
+        points = math.prod(grad_output.shape[1:])
+        N = grad_output.shape[0]
+        count = N * points
+        count += needs_input_grad[0] * N * points
+        count += needs_input_grad[1] * 5 * N * points
+        return count
+    points = math.prod(grad_output.shape[1:])
+    N = grad_output.shape[0]
+    count = needs_input_grad[0] * N * points
+    count += needs_input_grad[1] * 4 * N * points
+    return count
+
+
 OP = register(
     Definition(
         name="kl_div",
@@ -321,6 +386,8 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=kl_div_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "batchmean"),),

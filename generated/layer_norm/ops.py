@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -235,6 +236,47 @@ def layer_norm_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None and bias is not None:
+        points = math.prod(input.shape[:-1])
+        D = input.shape[-1]
+        return 10 * points * D + 5 * points
+    if weight is not None or bias is not None:
+        points = math.prod(input.shape[:-1])
+        D = input.shape[-1]
+        return 9 * points * D + 5 * points
+    points = math.prod(input.shape[:-1])
+    D = input.shape[-1]
+    return 8 * points * D + 5 * points
+
+
+def backward_flops(grad_output: Tensor, weight: Tensor | None, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None and needs_input_grad[2]:
+        points = math.prod(grad_output.shape[:-1])
+        D = grad_output.shape[-1]
+        count = needs_input_grad[0] * (15 * points * D + 4 * points)
+        count += needs_input_grad[1] * 4 * D * points
+        count += needs_input_grad[2] * D * points
+        return count
+    if weight is not None:
+        points = math.prod(grad_output.shape[:-1])
+        D = grad_output.shape[-1]
+        count = needs_input_grad[0] * (15 * points * D + 4 * points)
+        count += needs_input_grad[1] * 4 * D * points
+        return count
+    if needs_input_grad[2]:
+        points = math.prod(grad_output.shape[:-1])
+        D = grad_output.shape[-1]
+        count = needs_input_grad[0] * (12 * points * D + 4 * points)
+        count += needs_input_grad[2] * D * points
+        return count
+    points = math.prod(grad_output.shape[:-1])
+    D = grad_output.shape[-1]
+    return 12 * points * D + 4 * points
+
+
 OP = register(
     Definition(
         name="layer_norm",
@@ -261,6 +303,8 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=layer_norm_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("weight", "bias"),

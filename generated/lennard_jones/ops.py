@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -192,6 +193,31 @@ def lennard_jones_backward_tangent(
     return tangent_grad_position, tangent_grad_box
 
 
+def flops(position: Tensor, box: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if box is not None:
+        points = math.prod(position.shape[:-2])
+        N = position.shape[-2]
+        return 24 * points * N * N + 8 * points * N * N + points
+    points = math.prod(position.shape[:-2])
+    N = position.shape[-2]
+    return 9 * points * N * N + 8 * points * N * N + points
+
+
+def backward_flops(grad_energy: Tensor, position: Tensor, box: Tensor | None, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if box is not None:
+        points = math.prod(grad_energy.shape)
+        N = position.shape[-2]
+        count = 30 * points * N * N + 8 * points * N * N
+        count += needs_input_grad[0] * (6 * points * N * N + 3 * points * N)
+        count += needs_input_grad[1] * 15 * points * N * N
+        return count
+    points = math.prod(grad_energy.shape)
+    N = position.shape[-2]
+    return 21 * points * N * N + 8 * points * N * N + 3 * points * N
+
+
 OP = register(
     Definition(
         name="lennard_jones",
@@ -217,6 +243,8 @@ OP = register(
         second_returns=("grad_energy", "position", "box"),
         second_mask=("grad_energy", "position", "box"),
         backward_tangent=lennard_jones_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... N _", "_", "..."),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -111,6 +112,24 @@ def linear_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = weight.shape[0]
+    K = input.shape[-1]
+    return 2 * points * N * K
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    K = input.shape[-1]
+    N = grad_output.shape[-1]
+    count = needs_input_grad[0] * 2 * points * K * N
+    count += needs_input_grad[1] * 2 * N * K * points
+    return count
+
+
 OP = register(
     Definition(
         name="linear",
@@ -135,6 +154,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=linear_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... K", "N K", "N", "... N"),

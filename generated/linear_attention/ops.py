@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -282,6 +283,30 @@ def linear_attention_backward_tangent(
     return tangent_grad_query, tangent_grad_key, tangent_grad_value
 
 
+def flops(query: Tensor, key: Tensor, value: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2]))
+    V = value.shape[-1]
+    E = query.shape[-1]
+    S = key.shape[-2]
+    L = query.shape[-2]
+    return 2 * points * V * E * S + 2 * points * L * V * E
+
+
+def backward_flops(grad_output: Tensor, query: Tensor, key: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-2])
+    V = grad_output.shape[-1]
+    E = query.shape[-1]
+    L = grad_output.shape[-2]
+    S = key.shape[-2]
+    count = (needs_input_grad[1] or needs_input_grad[2]) * 2 * points * V * E * L
+    count += needs_input_grad[1] * 2 * points * S * E * V
+    count += needs_input_grad[0] * 2 * points * L * E * V
+    count += needs_input_grad[2] * 2 * points * S * V * E
+    return count
+
+
 OP = register(
     Definition(
         name="linear_attention",
@@ -310,6 +335,8 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=linear_attention_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... L E", "... S E", "... S V", "... L V", "... V E", "... L V", "... E", "... L"),

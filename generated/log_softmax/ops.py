@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -75,6 +76,20 @@ def log_softmax_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = input.shape[-1]
+    return 6 * points * N + points
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    N = grad_output.shape[-1]
+    return 4 * points * N
+
+
 OP = register(
     Definition(
         name="log_softmax",
@@ -96,6 +111,8 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=log_softmax_backward_tangent,
         views=("output",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... N", "... N"),

@@ -84,6 +84,20 @@ def logsumexp_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = input.shape[-1]
+    return 4 * points * N + 2 * points
+
+
+def backward_flops(grad_output: Tensor, input: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    N = input.shape[-1]
+    return 3 * points * N
+
+
 OP = register(
     Definition(
         name="logsumexp",
@@ -104,6 +118,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=logsumexp_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... N", "..."),

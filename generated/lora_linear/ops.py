@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -198,6 +199,29 @@ def lora_linear_backward_tangent(
     return tangent_grad_input, tangent_grad_weight, tangent_grad_lora_a, tangent_grad_lora_b, tangent_grad_bias
 
 
+def flops(input: Tensor, weight: Tensor, lora_a: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    R = lora_a.shape[0]
+    K = input.shape[-1]
+    N = weight.shape[0]
+    return 2 * points * R * K + 2 * points * N * R + 2 * points * N * K
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, lora_a: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    R = lora_a.shape[0]
+    N = grad_output.shape[-1]
+    K = input.shape[-1]
+    count = (needs_input_grad[0] or needs_input_grad[2]) * 2 * points * R * N
+    count += needs_input_grad[0] * (2 * points * K * N + 2 * points * K * R)
+    count += needs_input_grad[1] * 2 * N * K * points
+    count += needs_input_grad[2] * 2 * R * K * points
+    count += needs_input_grad[3] * 2 * N * R * points
+    return count
+
+
 OP = register(
     Definition(
         name="lora_linear",
@@ -229,6 +253,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "lora_a", "lora_b", "bias"),
         backward_tangent=lora_linear_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... K", "N K", "R K", "N R", "N", "... N", "... R"),

@@ -270,6 +270,36 @@ def max_pool2d_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> int:
+    """The floating-point operations of a call."""
+    if stride is not None:
+        points = math.prod(input.shape[:-2])
+        H = input.shape[-2]
+        P = (H + 2 * padding - kernel_size) // stride + 1
+        W = input.shape[-1]
+        Q = (W + 2 * padding - kernel_size) // stride + 1
+        return points * P * Q * kernel_size * kernel_size
+    points = math.prod(input.shape[:-2])
+    H = input.shape[-2]
+    P = (H + 2 * padding - kernel_size) // kernel_size + 1
+    W = input.shape[-1]
+    Q = (W + 2 * padding - kernel_size) // kernel_size + 1
+    return points * P * Q * kernel_size * kernel_size
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None) -> int:
+    """The floating-point operations of the gradients."""
+    if stride is not None:
+        points = math.prod(grad_output.shape[:-2])
+        H = input.shape[-2]
+        W = input.shape[-1]
+        return 2 * points * H * W * kernel_size * kernel_size
+    points = math.prod(grad_output.shape[:-2])
+    H = input.shape[-2]
+    W = input.shape[-1]
+    return points * H * W
+
+
 OP = register(
     Definition(
         name="max_pool2d",
@@ -296,6 +326,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=max_pool2d_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... H W", "... P Q", "... P Q"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -67,6 +68,20 @@ def max_with_index_backward_tangent(tangent_grad_value: Tensor, input: Tensor) -
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = input.shape[-1]
+    return points * N
+
+
+def backward_flops(grad_value: Tensor, input: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_value.shape)
+    N = input.shape[-1]
+    return points * N
+
+
 OP = register(
     Definition(
         name="max_with_index",
@@ -90,6 +105,8 @@ OP = register(
         second_returns=("grad_value", "input"),
         second_mask=("grad_value", "input"),
         backward_tangent=max_with_index_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... N", "...", "...", "..."),

@@ -144,6 +144,32 @@ def message_passing_backward_tangent(
     return tangent_grad_input, tangent_grad_edge_weight
 
 
+def flops(input: Tensor, source: Tensor, edge_weight: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if edge_weight is not None:
+        E = source.shape[0]
+        D = input.shape[1]
+        return 2 * E * D
+    E = source.shape[0]
+    D = input.shape[1]
+    return E * D
+
+
+def backward_flops(
+    grad_output: Tensor, source: Tensor, edge_weight: Tensor | None, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if edge_weight is not None:
+        E = source.shape[0]
+        D = grad_output.shape[1]
+        count = needs_input_grad[0] * 2 * E * D
+        count += needs_input_grad[3] * 2 * E * D
+        return count
+    E = source.shape[0]
+    D = grad_output.shape[1]
+    return E * D
+
+
 OP = register(
     Definition(
         name="message_passing",
@@ -170,6 +196,8 @@ OP = register(
         second_mask=("grad_output", "input", "source", "target", "edge_weight"),
         backward_tangent=message_passing_backward_tangent,
         unordered=("forward", "backward"),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("V D", "E", "E", "E", "V D"),

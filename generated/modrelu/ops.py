@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -314,6 +315,25 @@ def modrelu_backward_tangent(
     return tangent_grad_input_real, tangent_grad_input_imag, tangent_grad_bias
 
 
+def flops(input_real: Tensor, input_imag: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(input_real.shape[:-1], input_imag.shape[:-1]))
+    C = input_real.shape[-1]
+    return 8 * points * C
+
+
+def backward_flops(grad_output_real: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output_real.shape[:-1])
+    C = grad_output_real.shape[-1]
+    count = 6 * points * C
+    count += (needs_input_grad[0] or needs_input_grad[1]) * 12 * points * C
+    count += needs_input_grad[0] * 9 * points * C
+    count += needs_input_grad[1] * 9 * points * C
+    count += needs_input_grad[2] * 2 * C * points
+    return count
+
+
 OP = register(
     Definition(
         name="modrelu",
@@ -338,6 +358,8 @@ OP = register(
         second_returns=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),
         second_mask=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),
         backward_tangent=modrelu_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... C", "... C", "C", "... C", "... C"),

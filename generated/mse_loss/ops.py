@@ -138,6 +138,39 @@ def mse_loss_backward_tangent(
     return tangent_grad_input, tangent_grad_target
 
 
+def flops(input: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 3 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 3 * points
+    points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+    return 2 * points
+
+
+def backward_flops(
+    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = 1
+        count += needs_input_grad[0] * 3 * points
+        count += needs_input_grad[1] * 3 * points
+        return count
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = needs_input_grad[0] * 3 * points
+        count += needs_input_grad[1] * 3 * points
+        return count
+    points = math.prod(grad_output.shape)
+    count = needs_input_grad[0] * 3 * points
+    count += needs_input_grad[1] * 3 * points
+    return count
+
+
 OP = register(
     Definition(
         name="mse_loss",
@@ -163,6 +196,8 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=mse_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

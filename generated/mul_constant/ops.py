@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -43,6 +44,18 @@ def mul_constant_backward_tangent(tangent_grad_output: Tensor, constant: float) 
     return tangent_grad_tensor
 
 
+def flops(tensor: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(tensor.shape)
+    return points
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    return points
+
+
 OP = register(
     Definition(
         name="mul_constant",
@@ -56,6 +69,7 @@ OP = register(
         fake=fake,
         backward_schema="(Tensor grad_output, Tensor tensor, float constant, bool[] needs_input_grad) -> Tensor",
         saved=("tensor",),
+        sized=("tensor",),
         backward=function.mul_constant_backward,
         backward_fake=backward_fake,
         tangent=function.mul_constant_tangent,
@@ -64,6 +78,8 @@ OP = register(
         second_mask=("grad_output", "tensor"),
         backward_tangent=mul_constant_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -111,6 +112,25 @@ def phase_rotation_backward_tangent(
     return tangent_grad_input_real, tangent_grad_input_imag
 
 
+def flops(input_real: Tensor, input_imag: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(input_real.shape[:-2], input_imag.shape[:-2]))
+    T = input_real.shape[-2]
+    D = input_real.shape[-1]
+    return 2 * T * D + 6 * points * T * D
+
+
+def backward_flops(grad_output_real: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output_real.shape[:-2])
+    T = grad_output_real.shape[-2]
+    D = grad_output_real.shape[-1]
+    count = 2 * T * D
+    count += needs_input_grad[0] * 3 * points * T * D
+    count += needs_input_grad[1] * 3 * points * T * D
+    return count
+
+
 OP = register(
     Definition(
         name="phase_rotation",
@@ -130,6 +150,7 @@ OP = register(
             "float base, bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input_real", "input_imag"),
+        sized=("input_real", "input_imag"),
         backward=function.phase_rotation_backward,
         backward_fake=backward_fake,
         tangent=function.phase_rotation_tangent,
@@ -137,6 +158,8 @@ OP = register(
         second_returns=("grad_output_real", "grad_output_imag", "input_real", "input_imag"),
         second_mask=("grad_output_real", "grad_output_imag", "input_real", "input_imag"),
         backward_tangent=phase_rotation_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... T D", "... T D", "... T D", "... T D"),

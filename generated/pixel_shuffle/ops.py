@@ -117,6 +117,7 @@ OP = register(
         check=check,
         backward_schema="(Tensor grad_output, Tensor input, SymInt upscale_factor, bool[] needs_input_grad) -> Tensor",
         saved=("input",),
+        sized=("input",),
         backward=function.pixel_shuffle_backward,
         backward_fake=backward_fake,
         tangent=function.pixel_shuffle_tangent,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -496,6 +497,21 @@ def quaternion_rotate_backward_tangent(
     return tangent_grad_quaternion, tangent_grad_vector
 
 
+def flops(quaternion: Tensor, vector: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(quaternion.shape[:-1], vector.shape[:-1]))
+    return 30 * points
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    count = needs_input_grad[0] * (9 * points + 152 * points)
+    count += 78 * points
+    count += needs_input_grad[1] * 42 * points
+    return count
+
+
 OP = register(
     Definition(
         name="quaternion_rotate",
@@ -518,6 +534,8 @@ OP = register(
         second_returns=("grad_output", "quaternion", "vector"),
         second_mask=("grad_output", "quaternion", "vector"),
         backward_tangent=quaternion_rotate_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "... _"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -190,6 +191,23 @@ def ray_sphere_backward_tangent(
     return tangent_grad_origin, tangent_grad_direction, tangent_grad_radius
 
 
+def flops(origin: Tensor, direction: Tensor, radius: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(origin.shape[:-1], direction.shape[:-1], radius.shape))
+    return 12 * points + 10 * points
+
+
+def backward_flops(grad_distance: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_distance.shape)
+    count = 12 * points
+    count += needs_input_grad[0] * (11 * points + 12 * points)
+    count += (needs_input_grad[0] or needs_input_grad[1]) * 12 * points
+    count += needs_input_grad[1] * 3 * points
+    count += needs_input_grad[2] * 11 * points
+    return count
+
+
 OP = register(
     Definition(
         name="ray_sphere",
@@ -213,6 +231,8 @@ OP = register(
         second_returns=("grad_distance", "origin", "direction", "radius"),
         second_mask=("grad_distance", "origin", "direction", "radius"),
         backward_tangent=ray_sphere_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "...", "..."),

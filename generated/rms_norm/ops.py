@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -171,6 +172,30 @@ def rms_norm_backward_tangent(
     return tangent_grad_input, tangent_grad_weight
 
 
+def flops(input: Tensor, weight: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None:
+        points = math.prod(input.shape[:-1])
+        D = input.shape[-1]
+        return 4 * points * D + 3 * points
+    points = math.prod(input.shape[:-1])
+    D = input.shape[-1]
+    return 3 * points * D + 3 * points
+
+
+def backward_flops(grad_output: Tensor, weight: Tensor | None, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None:
+        points = math.prod(grad_output.shape[:-1])
+        D = grad_output.shape[-1]
+        count = needs_input_grad[0] * (9 * points * D + 3 * points)
+        count += needs_input_grad[1] * 3 * D * points
+        return count
+    points = math.prod(grad_output.shape[:-1])
+    D = grad_output.shape[-1]
+    return 7 * points * D + 3 * points
+
+
 OP = register(
     Definition(
         name="rms_norm",
@@ -197,6 +222,8 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight"),
         backward_tangent=rms_norm_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("weight",),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -218,6 +219,30 @@ def rms_norm_residual_backward_tangent(
     return tangent_grad_input, tangent_grad_residual, tangent_grad_weight
 
 
+def flops(input: Tensor, residual: Tensor, weight: Tensor | None) -> int:
+    """The floating-point operations of a call."""
+    if weight is not None:
+        points = math.prod(torch.broadcast_shapes(input.shape[:-1], residual.shape[:-1]))
+        D = input.shape[-1]
+        return 5 * points * D + 3 * points
+    points = math.prod(torch.broadcast_shapes(input.shape[:-1], residual.shape[:-1]))
+    D = input.shape[-1]
+    return 4 * points * D + 3 * points
+
+
+def backward_flops(grad_output: Tensor, weight: Tensor | None, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    if weight is not None:
+        points = math.prod(grad_output.shape[:-1])
+        D = grad_output.shape[-1]
+        count = (needs_input_grad[0] or needs_input_grad[1]) * (10 * points * D + 3 * points)
+        count += needs_input_grad[2] * 3 * D * points
+        return count
+    points = math.prod(grad_output.shape[:-1])
+    D = grad_output.shape[-1]
+    return 8 * points * D + 3 * points
+
+
 OP = register(
     Definition(
         name="rms_norm_residual",
@@ -245,6 +270,8 @@ OP = register(
         second_mask=("grad_output", "grad_hidden", "input", "residual", "weight"),
         backward_tangent=rms_norm_residual_backward_tangent,
         views=("grad_residual", "tangent_grad_residual"),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 given=("weight",),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -221,6 +222,26 @@ def rope_backward_tangent(
     return tangent_grad_input, tangent_grad_cos, tangent_grad_sin
 
 
+def flops(input: Tensor, cos: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-2])
+    T = input.shape[-2]
+    H = cos.shape[1]
+    return 12 * points * T * H
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, cos: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-2])
+    T = grad_output.shape[-2]
+    D = input.shape[-1]
+    H = cos.shape[1]
+    count = needs_input_grad[0] * 5 * points * T * D
+    count += needs_input_grad[1] * (4 * T * H * points + T * H)
+    count += needs_input_grad[2] * (4 * T * H * points + T * H)
+    return count
+
+
 OP = register(
     Definition(
         name="rope",
@@ -244,6 +265,8 @@ OP = register(
         second_returns=("grad_output", "input", "cos", "sin"),
         second_mask=("grad_output", "input", "cos", "sin"),
         backward_tangent=rope_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... T D", "T H", "T H", "... T _"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -58,6 +59,18 @@ def scaled_clamp_backward_tangent(tangent_grad_y: Tensor, x: Tensor, scale: floa
     return tangent_grad_x
 
 
+def flops(x: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(x.shape)
+    return 3 * points
+
+
+def backward_flops(grad_y: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_y.shape)
+    return 3 * points
+
+
 OP = register(
     Definition(
         name="scaled_clamp",
@@ -82,6 +95,8 @@ OP = register(
         second_mask=("grad_y", "x"),
         backward_tangent=scaled_clamp_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

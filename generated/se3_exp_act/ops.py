@@ -858,6 +858,21 @@ def se3_exp_act_backward_tangent(
     return tangent_grad_twist, tangent_grad_point
 
 
+def flops(twist: Tensor, point: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(twist.shape[:-1], point.shape[:-1]))
+    return 66 * points + 63 * points
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    count = 24 * points + 42 * points + 36 * points
+    count += needs_input_grad[0] * (273 * points + 60 * points + 288 * points + 84 * points)
+    count += needs_input_grad[1] * (36 * points + 6 * points)
+    return count
+
+
 OP = register(
     Definition(
         name="se3_exp_act",
@@ -878,6 +893,8 @@ OP = register(
         second_returns=("grad_output", "twist", "point"),
         second_mask=("grad_output", "twist", "point"),
         backward_tangent=se3_exp_act_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "... _"),

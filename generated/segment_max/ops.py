@@ -128,6 +128,20 @@ def segment_max_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[1:])
+    N = input.shape[0]
+    return points * N
+
+
+def backward_flops(grad_output: Tensor, input: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[1:])
+    N = input.shape[0]
+    return 2 * points * N
+
+
 OP = register(
     Definition(
         name="segment_max",
@@ -155,6 +169,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_max_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ...", "S", "S ..."),

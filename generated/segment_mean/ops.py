@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -89,6 +90,21 @@ def segment_mean_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor, num_segments: int) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[1:])
+    S = num_segments
+    N = input.shape[0]
+    return 2 * S * points + points * N
+
+
+def backward_flops(grad_output: Tensor, num_segments: int) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[1:])
+    S = num_segments
+    return 2 * S * points
+
+
 OP = register(
     Definition(
         name="segment_mean",
@@ -108,6 +124,7 @@ OP = register(
             "bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input", "segment", "size"),
+        sized=("input",),
         backward=function.segment_mean_backward,
         backward_fake=backward_fake,
         tangent=function.segment_mean_tangent,
@@ -116,6 +133,8 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_mean_backward_tangent,
         unordered=("forward",),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ...", "S"),

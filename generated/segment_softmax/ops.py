@@ -157,6 +157,20 @@ def segment_softmax_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[1:])
+    E = input.shape[0]
+    return 6 * points * E
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[1:])
+    E = grad_output.shape[0]
+    return 7 * E * points
+
+
 OP = register(
     Definition(
         name="segment_softmax",
@@ -184,6 +198,8 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_softmax_backward_tangent,
         unordered=("forward", "backward"),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("E ...", "E", "E ...", "E ...", "S ..."),

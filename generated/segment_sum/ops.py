@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -73,6 +74,13 @@ def segment_sum_backward_tangent(tangent_grad_output: Tensor, segment: Tensor) -
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[1:])
+    N = input.shape[0]
+    return points * N
+
+
 OP = register(
     Definition(
         name="segment_sum",
@@ -90,6 +98,7 @@ OP = register(
             "(Tensor grad_output, Tensor input, Tensor segment, SymInt num_segments, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input", "segment"),
+        sized=("input",),
         backward=function.segment_sum_backward,
         backward_fake=backward_fake,
         tangent=function.segment_sum_tangent,
@@ -98,6 +107,7 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_sum_backward_tangent,
         unordered=("forward",),
+        flops=flops,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ..."),

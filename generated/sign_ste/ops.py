@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -43,6 +44,18 @@ def sign_ste_backward_tangent(tangent_grad_y: Tensor, x: Tensor) -> Tensor:
     return tangent_grad_x
 
 
+def flops(x: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(x.shape)
+    return points
+
+
+def backward_flops(grad_y: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_y.shape)
+    return points
+
+
 OP = register(
     Definition(
         name="sign_ste",
@@ -63,6 +76,8 @@ OP = register(
         second_mask=("grad_y", "x"),
         backward_tangent=sign_ste_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

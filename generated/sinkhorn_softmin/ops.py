@@ -216,6 +216,29 @@ def sinkhorn_softmin_backward_tangent(
     return tangent_grad_x, tangent_grad_y, tangent_grad_f
 
 
+def flops(x: Tensor, y: Tensor, f: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(x.shape[:-2], y.shape[:-2], f.shape[:-1]))
+    M = x.shape[-2]
+    N = y.shape[-2]
+    D = x.shape[-1]
+    return 3 * points * M * N * D + 8 * points * M * N + 3 * points * M
+
+
+def backward_flops(grad_output: Tensor, x: Tensor, y: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    M = grad_output.shape[-1]
+    N = y.shape[-2]
+    D = x.shape[-1]
+    count = 3 * points * M * N * D + points * M + 5 * points * M * N
+    count += (needs_input_grad[0] or needs_input_grad[1]) * points * M * N
+    count += needs_input_grad[0] * (3 * points * M * D * N + points * M * D)
+    count += needs_input_grad[1] * (3 * points * N * D * M + points * N * D)
+    count += needs_input_grad[2] * (points * N * M + points * N)
+    return count
+
+
 OP = register(
     Definition(
         name="sinkhorn_softmin",
@@ -242,6 +265,8 @@ OP = register(
         second_returns=("grad_output", "x", "y", "f"),
         second_mask=("grad_output", "x", "y", "f"),
         backward_tangent=sinkhorn_softmin_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... M D", "... N D", "... N", "... M", "... M"),

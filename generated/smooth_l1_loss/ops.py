@@ -130,6 +130,41 @@ def smooth_l1_loss_backward_tangent(
     return tangent_grad_input, tangent_grad_target
 
 
+def flops(input: Tensor, target: Tensor, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 6 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 6 * points
+    points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+    return 5 * points
+
+
+def backward_flops(
+    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+) -> int:
+    """The floating-point operations of the gradients."""
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = 5 * points
+        count += needs_input_grad[0] * 3 * points
+        count += needs_input_grad[1] * 3 * points
+        return count
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        count = 4 * points
+        count += needs_input_grad[0] * 3 * points
+        count += needs_input_grad[1] * 3 * points
+        return count
+    points = math.prod(grad_output.shape)
+    count = 4 * points
+    count += needs_input_grad[0] * 3 * points
+    count += needs_input_grad[1] * 3 * points
+    return count
+
+
 OP = register(
     Definition(
         name="smooth_l1_loss",
@@ -155,6 +190,8 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=smooth_l1_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -150,6 +151,24 @@ def snake_activation_backward_tangent(
     return tangent_grad_input, tangent_grad_alpha
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[2:])
+    N = input.shape[0]
+    C = input.shape[1]
+    return 5 * N * C * points
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[2:])
+    N = grad_output.shape[0]
+    C = grad_output.shape[1]
+    count = needs_input_grad[0] * 8 * N * C * points
+    count += needs_input_grad[1] * 16 * C * N * points
+    return count
+
+
 OP = register(
     Definition(
         name="snake_activation",
@@ -170,6 +189,8 @@ OP = register(
         second_returns=("grad_output", "input", "alpha"),
         second_mask=("grad_output", "input", "alpha"),
         backward_tangent=snake_activation_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N C ...", "C", "N C ..."),

@@ -560,6 +560,21 @@ def so3_exp_act_backward_tangent(
     return tangent_grad_rotation, tangent_grad_point
 
 
+def flops(rotation: Tensor, point: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(rotation.shape[:-1], point.shape[:-1]))
+    return 42 * points + 42 * points
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    count = 24 * points + 42 * points + 36 * points
+    count += needs_input_grad[0] * (57 * points + 171 * points + 72 * points)
+    count += needs_input_grad[1] * (36 * points + 6 * points)
+    return count
+
+
 OP = register(
     Definition(
         name="so3_exp_act",
@@ -582,6 +597,8 @@ OP = register(
         second_returns=("grad_output", "rotation", "point"),
         second_mask=("grad_output", "rotation", "point"),
         backward_tangent=so3_exp_act_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "... _"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -81,6 +82,20 @@ def softmax_backward_tangent(
     return tangent_grad_input
 
 
+def flops(input: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = input.shape[-1]
+    return 10 * points * N + points
+
+
+def backward_flops(grad_output: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    N = grad_output.shape[-1]
+    return 5 * points * N
+
+
 OP = register(
     Definition(
         name="softmax",
@@ -105,6 +120,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=softmax_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... N", "... N"),

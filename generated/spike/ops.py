@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -62,6 +63,18 @@ def spike_backward_tangent(
     return tangent_grad_membrane
 
 
+def flops(membrane: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(membrane.shape)
+    return points
+
+
+def backward_flops(grad_spikes: Tensor) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_spikes.shape)
+    return 5 * points
+
+
 OP = register(
     Definition(
         name="spike",
@@ -84,6 +97,8 @@ OP = register(
         second_mask=("grad_spikes", "membrane"),
         backward_tangent=spike_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

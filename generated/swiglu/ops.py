@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -98,6 +99,20 @@ def swiglu_backward_tangent(
     return tangent_grad_gate, tangent_grad_up
 
 
+def flops(gate: Tensor, up: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(torch.broadcast_shapes(gate.shape, up.shape))
+    return 2 * points
+
+
+def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape)
+    count = needs_input_grad[0] * 6 * points
+    count += needs_input_grad[1] * 2 * points
+    return count
+
+
 OP = register(
     Definition(
         name="swiglu",
@@ -119,6 +134,8 @@ OP = register(
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=swiglu_backward_tangent,
         tags=(torch.Tag.pointwise,),
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("...", "...", "..."),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -184,6 +185,25 @@ def swiglu_linear_backward_tangent(
     return tangent_grad_input, tangent_grad_weight_gate, tangent_grad_weight_up
 
 
+def flops(input: Tensor, weight_gate: Tensor) -> int:
+    """The floating-point operations of a call."""
+    points = math.prod(input.shape[:-1])
+    N = weight_gate.shape[0]
+    K = input.shape[-1]
+    return 4 * points * N * K
+
+
+def backward_flops(grad_output: Tensor, input: Tensor, needs_input_grad: Sequence[bool]) -> int:
+    """The floating-point operations of the gradients."""
+    points = math.prod(grad_output.shape[:-1])
+    K = input.shape[-1]
+    N = grad_output.shape[-1]
+    count = needs_input_grad[0] * 4 * points * K * N
+    count += needs_input_grad[1] * 2 * N * K * points
+    count += needs_input_grad[2] * 2 * N * K * points
+    return count
+
+
 OP = register(
     Definition(
         name="swiglu_linear",
@@ -209,6 +229,8 @@ OP = register(
         second_mask=("grad_output", "input", "weight_gate", "weight_up"),
         backward_tangent=swiglu_linear_backward_tangent,
         contraction=True,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("... K", "N K", "N K", "... N", "... N", "... N"),

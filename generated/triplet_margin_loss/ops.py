@@ -619,6 +619,109 @@ def triplet_margin_loss_backward_tangent(
     return tangent_grad_anchor, tangent_grad_positive, tangent_grad_negative
 
 
+def flops(anchor: Tensor, positive: Tensor, negative: Tensor, swap: bool, reduction: str) -> int:
+    """The floating-point operations of a call."""
+    if swap and reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+        D = anchor.shape[-1]
+        return 18 * points * D + 8 * points + 1
+    if swap and reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+        D = anchor.shape[-1]
+        return 18 * points * D + 8 * points
+    if swap:
+        points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+        D = anchor.shape[-1]
+        return 18 * points * D + 7 * points
+    if reduction == "mean":
+        points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+        D = anchor.shape[-1]
+        return 12 * points * D + 6 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+        D = anchor.shape[-1]
+        return 12 * points * D + 6 * points
+    points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
+    D = anchor.shape[-1]
+    return 12 * points * D + 5 * points
+
+
+def backward_flops(
+    grad_output: Tensor,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    near: Tensor,
+    far: Tensor | None,
+    swap: bool,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
+) -> int:
+    """The floating-point operations of the gradients."""
+    if swap and reduction == "mean":
+        points = math.prod(
+            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape)
+        )
+        D = anchor.shape[-1]
+        count = 12 * points * D + 8 * points + 1
+        count += (needs_input_grad[1] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += needs_input_grad[0] * points * D
+        count += needs_input_grad[1] * points * D
+        count += needs_input_grad[2] * points * D
+        return count
+    if swap and reduction == "sum":
+        points = math.prod(
+            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape)
+        )
+        D = anchor.shape[-1]
+        count = 12 * points * D + 8 * points
+        count += (needs_input_grad[1] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += needs_input_grad[0] * points * D
+        count += needs_input_grad[1] * points * D
+        count += needs_input_grad[2] * points * D
+        return count
+    if swap:
+        points = math.prod(grad_output.shape)
+        D = anchor.shape[-1]
+        count = 12 * points * D + 8 * points
+        count += (needs_input_grad[1] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[2]) * (points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += needs_input_grad[0] * points * D
+        count += needs_input_grad[1] * points * D
+        count += needs_input_grad[2] * points * D
+        return count
+    if reduction == "mean":
+        points = math.prod(
+            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape, far.shape)
+        )
+        D = anchor.shape[-1]
+        count = 1
+        count += (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += needs_input_grad[0] * points * D
+        return count
+    if reduction == "sum":
+        points = math.prod(
+            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape, far.shape)
+        )
+        D = anchor.shape[-1]
+        count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += needs_input_grad[0] * points * D
+        return count
+    points = math.prod(grad_output.shape)
+    D = anchor.shape[-1]
+    count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
+    count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+    count += needs_input_grad[0] * points * D
+    return count
+
+
 OP = register(
     Definition(
         name="triplet_margin_loss",
@@ -649,6 +752,8 @@ OP = register(
         second_returns=("grad_output", "anchor", "positive", "negative"),
         second_mask=("grad_output", "anchor", "positive", "negative"),
         backward_tangent=triplet_margin_loss_backward_tangent,
+        flops=flops,
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("swap", True), ("reduction", "sum")),

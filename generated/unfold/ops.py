@@ -130,6 +130,21 @@ def unfold_backward_tangent(
     return tangent_grad_input
 
 
+def backward_flops(
+    grad_output: Tensor, input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int
+) -> int:
+    """The floating-point operations of the gradients."""
+    N = grad_output.shape[0]
+    C = input.shape[1]
+    D = C * kernel_size * kernel_size
+    H = input.shape[2]
+    P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
+    W = input.shape[3]
+    Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
+    L = P * Q
+    return N * D * L
+
+
 OP = register(
     Definition(
         name="unfold",
@@ -148,6 +163,7 @@ OP = register(
             "SymInt stride, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
+        sized=("input",),
         backward=function.unfold_backward,
         backward_fake=backward_fake,
         tangent=function.unfold_tangent,
@@ -156,6 +172,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
         unordered=("backward",),
+        backward_flops=backward_flops,
         sharding=(
             Sharding(
                 layouts=("N C H W", "N D L"),

@@ -27,6 +27,7 @@ from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
+from opgen.emit.view_saved import saved_names, sized_names
 from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
@@ -136,16 +137,6 @@ def _beside(name: str, f: FormulaView) -> FormulaView:
     return replace(f, lines=lines, helpers=tuple(f"{h} as {own}" if h == name else h for h in f.helpers))
 
 
-def saved_names(s: Surface) -> tuple[str, ...]:
-    """What the backward op takes beside cotangents: all that first and second order read or test, in order."""
-    if not s.active:
-        return ()
-    read = {t.name for _, p in s.programs("backward") for t in p.inputs}
-    for f in (formula_view(s, "backward", ""), *second_order(s)):
-        read |= set(f.arguments) if f is not None else set()
-    return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
-
-
 def _typed(s: Surface) -> list[str]:
     out = [f"{n}: Tensor | None" if n in s.operator.optional else f"{n}: Tensor" for n in s.inputs]
     return out + [f"{a.name}: {annotation(a)}" for a in s.operator.params]
@@ -189,6 +180,7 @@ def _fields(
     out += ["check_values=check_values"] if value_checks(s) else []
     if s.active:
         out += [_schema("backward_schema", backward_schema(s, saved)), _names("saved", saved) if saved else "saved=()"]
+        out += [_names("sized", sized)] if (sized := sized_names(s)) else []
         out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
     if second is not None:

@@ -1,0 +1,127 @@
+"""What operators keep for backward, against torch's own function and the min-cut partition of AOTAutograd.
+
+    python benchmarks/saved.py [--write]
+
+Prints a Markdown table of bytes, for the case of an operator's generated tests that keeps most; `--write` puts it into
+`benchmarks/results/saved.md`. Counted are the storages of all tensors that a call saves, inputs and outputs too, each
+once. AOTAutograd partitions the formula of the operator in plain torch. Bytes are counted, not timed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch  # noqa: E402
+from functorch.compile import aot_function, min_cut_rematerialization_partition, nop  # noqa: E402
+
+from generated._runtime import native, overload_call, use_backend  # noqa: E402
+from generated._testing import Case, OperatorTests  # noqa: E402
+
+Arguments = Sequence[torch.Tensor | None]
+
+
+def kept(call: Callable[[], Any]) -> int:
+    """Bytes of what a call saves for backward."""
+    storages: dict[int, int] = {}
+
+    def note(t: torch.Tensor) -> torch.Tensor:
+        storage = t.untyped_storage()
+        storages[storage._cdata] = storage.nbytes()
+        alive.append(t)
+        return t
+
+    alive: list[Any] = []
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+        alive.append(call())
+    return sum(storages.values())
+
+
+def tests_of(op: str) -> type[OperatorTests]:
+    module = importlib.import_module(f"generated.{op}.test_{op}")
+    return next(v for n, v in vars(module).items() if n.startswith("Test") and n != "OperatorTests")
+
+
+def ours(tests: type[OperatorTests], case: Case) -> int:
+    arguments = case.arguments(torch.float32, grad=True)
+    return kept(lambda: tests.operator(*arguments, **case.params))
+
+
+def by_torch(tests: type[OperatorTests], case: Case) -> int | None:
+    if tests.reference is None:
+        return None
+    module, name = tests.reference.rsplit(".", 1)
+    reference, arguments = getattr(importlib.import_module(module), name), case.arguments(torch.float32, grad=True)
+    return kept(lambda: tests()._referred(case, reference, arguments))
+
+
+def by_min_cut(tests: type[OperatorTests], case: Case) -> int | None:
+    definition = native.entry(tests.operator.__name__).definition
+    if definition.elsewhere:
+        return None
+    _, given, _ = overload_call(tests.operator, *case.arguments(torch.float32), **case.params)
+    wanted = [n in definition.differentiable for n in definition.inputs]
+    tensors = [a for a in given if isinstance(a, torch.Tensor)]
+    grads = [w for a, w in zip(given, wanted, strict=False) if isinstance(a, torch.Tensor)]
+    leaves = [t.detach().clone().requires_grad_(w) for t, w in zip(tensors, grads, strict=True)]
+
+    def formula(*args: torch.Tensor) -> Any:
+        rest = iter(args)
+        full = [next(rest) if isinstance(a, torch.Tensor) else a for a in given]
+        names = (*definition.inputs, *definition.params)
+        values = dict(zip(names, full, strict=True))
+        code = definition.forward.__code__
+        results = definition.forward(*[values[n] for n in code.co_varnames[: code.co_argcount]])
+        return results[: len(definition.outputs)] if isinstance(results, tuple) else results
+
+    compiled = aot_function(formula, nop, partition_fn=min_cut_rematerialization_partition)
+    return kept(lambda: compiled(*leaves))
+
+
+def tried(count: Callable[..., int | None], tests: type[OperatorTests], case: Case) -> int | None:
+    """None where there is nothing to count: no reference, or a formula that cannot be traced."""
+    try:
+        return count(tests, case)
+    except Exception as e:  # whatever a tracer meets; the row says so
+        print(f"{tests.operator.__name__}, {case}: {count.__name__}: {type(e).__name__}: {e}"[:160], file=sys.stderr)
+        return None
+
+
+def row(op: str) -> tuple[str, int, int | None, int | None] | None:
+    """Of the case that saves most."""
+    tests = tests_of(op)
+    cases = [c for c in tests.cases if any(c.inputs[n] is not None for n in tests.differentiable)]
+    if not cases or tests.native_only:
+        return None
+    case = max(cases, key=lambda c: ours(tests, c))
+    return f"{op}, {case}", ours(tests, case), tried(by_torch, tests, case), tried(by_min_cut, tests, case)
+
+
+def main() -> None:
+    ops = sorted(p.parent.name for p in (ROOT / "generated").glob("*/manifest.json"))
+    with use_backend("torch"):
+        rows = [r for op in ops if (r := row(op)) is not None]
+    lines = ["| operator, case | opgen | torch | AOTAutograd |", "|---|---|---|---|"]
+    worse = []
+    for name, *counts in rows:
+        shown = ["—" if c is None else f"{c:,}" for c in counts]
+        others = [c for c in counts[1:] if c is not None]
+        if others and counts[0] > min(others):
+            worse.append(name)
+            shown[0] = f"**{shown[0]}**"
+        lines.append(f"| {name} | {' | '.join(shown)} |")
+    text = "\n".join(lines) + f"\n\n{len(rows)} operators; {len(worse)} keep more than the best of the others.\n"
+    print(text)
+    if "--write" in sys.argv:
+        head = "# Bytes kept for backward\n\n"
+        (ROOT / "benchmarks" / "results" / "saved.md").write_text(head + text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

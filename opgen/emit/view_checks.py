@@ -70,6 +70,15 @@ def _holds(a: Argument, domain: Expr) -> str | None:
     return None if text is None else f"all({text} for {each} in {a.name})"
 
 
+def counted_dims(s: Surface, p: Program) -> tuple[str, ...]:
+    """The dims whose size the domain of an input or param depends on."""
+    domains = [*(i.domain for i in s.spec.inputs), *(a.domain for a in s.spec.params)]
+    parsed = [_expression(d) for d in domains if d]
+    found = [n for e in parsed if e is not None for n in _mentions(e)]
+    known = [d.name for d in p.dims]
+    return tuple(d for n in found if n in known for d in (n, *_sources(p, Dim(n))))
+
+
 def _unproven_extents(p: Program) -> tuple[Scalar, ...]:
     """What a variant counts up to and might be negative, for all that its sizes and domains tell."""
     dims = derived_sizes(p)

@@ -90,4 +90,7 @@ def _branch(s: Surface, p: Program, masks: dict[int, str]) -> tuple[str, ...]:
     carriers = [t for t in p.inputs if BATCH in t.shape]
     whole = [t for t in carriers if t.role is Role.COTANGENT][:1] or carriers
     batch = [f"{points} = math.prod({sizes.batch([t.name for t in whole])})"] if used else []
-    return (*batch, *sizes.lines, *result)
+    lines = [*batch, *sizes.lines, *result]
+    if len(lines) > 1 and lines[-2].startswith(f"{lines[-1].removeprefix('return ')} = "):
+        lines[-2:] = [f"return {lines[-2].partition(' = ')[2]}"]
+    return tuple(lines)

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 from opgen.emit.layout import WIDTH, quoted, strings, tupled
 from opgen.emit.view import Surface
+from opgen.emit.view_checks import counted_dims
 from opgen.ir.program import Chosen, Condition, Given, Program, Shape
 from opgen.ir.scalar import Batch, Dim
 from opgen.plan.sharding import BATCH_DIM, Held, shardings
 
 _INDENT = 8
 _NO_DIM = "_"  # an axis of a fixed or computed size
+_NONE = "-"  # an intermediate that some variants do not have
 
 Row = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # arguments in parts, results in parts, results lost
 
@@ -51,7 +53,7 @@ class _Case:
     def covers(self, other: _Case) -> bool:
         """Does what is said here hold for the other variants as well?"""
         return (
-            all(self.layouts[n] == layout for n, layout in other.layouts.items() if n in self.layouts)
+            self.layouts == other.layouts
             and self.forward.covers(other.forward)
             and self.backward.covers(other.backward)
         )
@@ -64,17 +66,17 @@ def sharding_fields(s: Surface) -> tuple[str, ...]:
             d.variant.conditions,
             {t.name: _layout(t.shape) for t in s.operator.inputs}
             | {o.name: _layout(o.shape) for o in d.forward.outputs},
-            _rows(d.forward, whole=True),
+            _rows(d.forward, counted_dims(s, d.forward), whole=True),
             _rows(d.backward) if d.backward else _Rows(),
         )
         for d in s.derived
     ]
     for c in cases[0].conditions:
         cases = _without(cases, c.name)
-    cases = [c for c in cases if c.forward.of or c.backward.of]
+    tensors = (*s.inputs, *s.output_names, *s.residuals)
+    cases = [c for c in cases if c.forward.of or c.backward.of or len(c.layouts) < len(tensors)]
     if not cases:
         return ()
-    tensors = (*s.inputs, *s.output_names, *s.residuals)
     texts = [line for c in cases for line in _printed(c, tensors)]
     return ("\n".join(["sharding=(", *texts, " " * _INDENT + ")"]),)
 
@@ -93,8 +95,8 @@ def _dim(extent: object) -> str:
             return _NO_DIM
 
 
-def _rows(p: Program, *, whole: bool = False) -> _Rows:
-    """The rows of a program, perhaps without those that lose a result."""
+def _rows(p: Program, counted: Sequence[str] = (), *, whole: bool = False) -> _Rows:
+    """The rows of a program, but for dims that checks count with, and perhaps for those that lose a result."""
     found: dict[str, Row] = {}
     for sharding in shardings(p):
         arguments, results = (
@@ -102,7 +104,7 @@ def _rows(p: Program, *, whole: bool = False) -> _Rows:
             list(zip(p.outputs, sharding.results, strict=True)),
         )
         lost = tuple(o.name for o, held in results if held is Held.NOTHING)
-        if not (lost and whole):
+        if sharding.dim not in counted and not (lost and whole):
             parts = tuple(t.name for t, held in arguments if held is Held.PART)
             found[sharding.dim] = parts, tuple(o.name for o, held in results if held is Held.PART), lost
     return _Rows(frozenset((*(t.name for t in p.inputs), *(o.name for o in p.outputs))), found)
@@ -127,7 +129,7 @@ def _printed(case: _Case, tensors: Sequence[str]) -> list[str]:
     lines = [f"given={strings(given)}"] if given else []
     lines += [f"absent={strings(absent)}"] if absent else []
     lines += [f"chosen={tupled(chosen)}"] if chosen else []
-    lines += _listed("layouts", [case.layouts.get(n, "") for n in tensors], indent)
+    lines += _listed("layouts", [case.layouts.get(n, _NONE) for n in tensors], indent)
     for field, rows in (("forward", case.forward), ("backward", case.backward)):
         lines += _listed(field, [_row(dim, row) for dim, row in (rows.of or {}).items()], indent)
     outer = " " * (_INDENT + 4)

@@ -30,7 +30,7 @@ Placements = list[Any]
 class Sharding:
     """Rows for calls in which some arguments are given, absent, or have certain values.
 
-    `layouts` are the dims of inputs, outputs and residuals.
+    `layouts` are the dims of inputs, outputs and residuals, `-` for a residual that there is not.
     A row names a dim that slices may be along, `...` for any one of the batch dims: tensors that have it come in slices
     and others whole, but for those that are named: they come as parts of a sum. Behind the arrow are the results that
     come out as parts of a sum, and with a `!` those that cannot be had.
@@ -112,27 +112,37 @@ def run(call: Callable[[dict[str, Any]], tuple[Any, ...]], values: dict[str, Any
 def needed(op: Op, values: dict[str, Any]) -> list[bool]:
     """Which results a call makes."""
     if op.which == "forward":
-        return [True] * len(op.results)
+        layouts = _layouts(op, _case(op, values))
+        return [layouts.get(n) != ["-"] for n in op.results]
     mask = dict(zip(op.definition.inputs, values[op.arguments[-1]], strict=True))
     return [mask[n.removeprefix("grad_")] for n in op.results]
 
 
 def placements(op: Op, values: dict[str, Any]) -> Iterator[tuple[Placements, Placements]]:
     """What a call can work on beside whole tensors: placements of the tensors, and those of the results."""
-    d = op.definition
-    case = next((s for s in d.sharding if s.holds(values)), None)
-    if case is None:
-        return
-    known = dict(zip(d.inputs + d.outputs + d.residuals, case.layouts, strict=True))
-    layouts = {n: known.get(n, known[n.removeprefix("grad_")]).split() for n in op.tensors + op.results}
+    case = _case(op, values)
+    layouts = _layouts(op, case)
     shapes = {n: values[n].shape for n in op.tensors if values[n] is not None}
     made = [n for n, wanted in zip(op.results, needed(op, values), strict=True) if wanted]
-    for row in getattr(case, op.which):
+    for row in () if case is None else getattr(case, op.which):
         dim, _, rest = row.partition(":")
         before, _, behind = rest.partition("->")
         if not any(f"!{n}" in behind.split() for n in made):
             for axis in _Axes.of(dim, layouts, shapes):
                 yield axis.row(op, before.split(), behind.split())
+
+
+def _case(op: Op, values: dict[str, Any]) -> Sharding | None:
+    return next((s for s in op.definition.sharding if s.holds(values)), None)
+
+
+def _layouts(op: Op, case: Sharding | None) -> dict[str, list[str]]:
+    """The dims of the tensors and results of an op."""
+    if case is None:
+        return {}
+    d = op.definition
+    known = dict(zip(d.inputs + d.outputs + d.residuals, case.layouts, strict=True))
+    return {n: known.get(n, known.get(n.removeprefix("grad_"), "")).split() for n in op.tensors + op.results}
 
 
 @dataclass(frozen=True)

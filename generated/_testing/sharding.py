@@ -44,20 +44,15 @@ class ShardingChecks(Checks):
     def test_sharding(self, case: Case) -> None:
         _, given, _ = _runtime.overload_call(type(self).operator, *case.arguments(), **case.params)
         op = _runtime.entry(type(self).operator.__name__)
-        ways = self._ways(op, given)
-        if not ways and not self._ways(op.backward, self._backward_call(op, given)):
-            pytest.skip("not applicable: no dim can be sliced")
         with simulated(DEVICES) as mesh:
             self._check_op(op, given, mesh)
             self._check_op(op.backward, self._backward_call(op, given), mesh)
             if self.has_gradient(case) and not any(a is not None and a.is_complex() for a in case.arguments()):
-                for k, (way, _) in enumerate(ways):
+                for k, (way, _) in enumerate(self._ways(op, given)):
                     self._check_gradients(case, way, mesh, twice=k == 0 and not self.once_differentiable)
 
     def _ways(self, op: Any, args: Sequence[Any]) -> list[Any]:
         """The placements for arguments and results that there are slices for on every device."""
-        if not args:
-            return []
         found = _runtime.placements(op, dict(zip(op.arguments, args, strict=True)))
         return [(g, m) for g, m in found if all(_enough(a, p) for a, p in zip(args, g, strict=False))]
 
@@ -73,11 +68,14 @@ class ShardingChecks(Checks):
         return (*grads, *(known[n] for n in d.saved), *given[op.count :], mask) if any(mask) else ()
 
     def _check_op(self, op: Any, args: Sequence[Any], mesh: Any) -> None:
+        from torch.distributed.tensor import Replicate
+
         if not args:
             return
         results = op.call(*args)
         expected = results if isinstance(results, tuple) else (results,)
-        for given, made in self._ways(op, args):
+        whole = [None] * op.count, [Replicate()] * len(expected)
+        for given, made in (whole, *self._ways(op, args)):
             spread = [_spread(a, p, mesh) for a, p in zip(args[: op.count], given, strict=True)]
             results = op.call(*spread, *args[op.count :])
             for a, e, p in zip(results if isinstance(results, tuple) else (results,), expected, made, strict=True):

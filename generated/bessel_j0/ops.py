@@ -65,8 +65,7 @@ def bessel_j0_backward_tangent(
 
 def flops(x: Tensor) -> int:
     """The floating-point operations of a call."""
-    points = math.prod(x.shape)
-    return points
+    return math.prod(x.shape)
 
 
 def backward_flops(grad_output: Tensor) -> int:

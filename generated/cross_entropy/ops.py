@@ -589,21 +589,44 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
+                given=("weight",),
                 chosen=(("reduction", "mean"),),
                 layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "", ""),
                 backward=("N: -> grad_weight", "...: -> grad_weight"),
             ),
             Sharding(
+                given=("weight",),
                 chosen=(("reduction", "sum"),),
-                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "", ""),
+                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "-", "-"),
                 forward=("N: -> output", "...: -> output"),
                 backward=("N: -> grad_weight", "...: -> grad_weight"),
             ),
             Sharding(
+                given=("weight",),
                 chosen=(("reduction", "none"),),
-                layouts=("N C ...", "N ...", "C", "N ...", "N ...", "N ...", "", ""),
+                layouts=("N C ...", "N ...", "C", "N ...", "N ...", "N ...", "-", "-"),
                 forward=("N", "..."),
                 backward=("N: -> grad_weight", "...: -> grad_weight"),
+            ),
+            Sharding(
+                absent=("weight",),
+                chosen=(("reduction", "mean"),),
+                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "-", ""),
+                backward=("N", "..."),
+            ),
+            Sharding(
+                absent=("weight",),
+                chosen=(("reduction", "sum"),),
+                layouts=("N C ...", "N ...", "C", "", "N ...", "N ...", "-", "-"),
+                forward=("N: -> output", "...: -> output"),
+                backward=("N", "..."),
+            ),
+            Sharding(
+                absent=("weight",),
+                chosen=(("reduction", "none"),),
+                layouts=("N C ...", "N ...", "C", "N ...", "N ...", "N ...", "-", "-"),
+                forward=("N", "..."),
+                backward=("N", "..."),
             ),
         ),
     )

@@ -46,8 +46,7 @@ def gradient_reversal_backward_tangent(tangent_grad_y: Tensor, scale: float) -> 
 
 def backward_flops(grad_y: Tensor) -> int:
     """The floating-point operations of the gradients."""
-    points = math.prod(grad_y.shape)
-    return points
+    return math.prod(grad_y.shape)
 
 
 OP = register(

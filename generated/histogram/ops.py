@@ -70,8 +70,7 @@ def histogram_backward_tangent(
 
 def flops(input: Tensor) -> int:
     """The floating-point operations of a call."""
-    N = input.shape[0]
-    return N
+    return input.shape[0]
 
 
 OP = register(

@@ -369,13 +369,13 @@ OP = register(
             ),
             Sharding(
                 chosen=(("activation", "tanh"),),
-                layouts=("... K", "N K", "N", "... N", ""),
+                layouts=("... K", "N K", "N", "... N", "-"),
                 forward=("...", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),
             Sharding(
                 chosen=(("activation", "none"),),
-                layouts=("... K", "N K", "N", "... N", ""),
+                layouts=("... K", "N K", "N", "... N", "-"),
                 forward=("...", "K: bias -> output", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),

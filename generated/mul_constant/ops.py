@@ -46,14 +46,12 @@ def mul_constant_backward_tangent(tangent_grad_output: Tensor, constant: float) 
 
 def flops(tensor: Tensor) -> int:
     """The floating-point operations of a call."""
-    points = math.prod(tensor.shape)
-    return points
+    return math.prod(tensor.shape)
 
 
 def backward_flops(grad_output: Tensor) -> int:
     """The floating-point operations of the gradients."""
-    points = math.prod(grad_output.shape)
-    return points
+    return math.prod(grad_output.shape)
 
 
 OP = register(

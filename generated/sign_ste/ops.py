@@ -46,14 +46,12 @@ def sign_ste_backward_tangent(tangent_grad_y: Tensor, x: Tensor) -> Tensor:
 
 def flops(x: Tensor) -> int:
     """The floating-point operations of a call."""
-    points = math.prod(x.shape)
-    return points
+    return math.prod(x.shape)
 
 
 def backward_flops(grad_y: Tensor) -> int:
     """The floating-point operations of the gradients."""
-    points = math.prod(grad_y.shape)
-    return points
+    return math.prod(grad_y.shape)
 
 
 OP = register(

@@ -71,8 +71,7 @@ def silu_backward_tangent(
 
 def flops(input: Tensor) -> int:
     """The floating-point operations of a call."""
-    points = math.prod(input.shape)
-    return points
+    return math.prod(input.shape)
 
 
 def backward_flops(grad_output: Tensor) -> int:

@@ -65,8 +65,7 @@ def spike_backward_tangent(
 
 def flops(membrane: Tensor) -> int:
     """The floating-point operations of a call."""
-    points = math.prod(membrane.shape)
-    return points
+    return math.prod(membrane.shape)
 
 
 def backward_flops(grad_spikes: Tensor) -> int:

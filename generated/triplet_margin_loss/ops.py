@@ -756,14 +756,18 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
+                chosen=(("swap", True), ("reduction", "mean")),
+                layouts=("... D", "... D", "... D", "", "...", "-"),
+            ),
+            Sharding(
                 chosen=(("swap", True), ("reduction", "sum")),
-                layouts=("... D", "... D", "... D", "", "...", ""),
+                layouts=("... D", "... D", "... D", "", "...", "-"),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("swap", True), ("reduction", "none")),
-                layouts=("... D", "... D", "... D", "...", "...", ""),
+                layouts=("... D", "... D", "... D", "...", "...", "-"),
                 forward=("...",),
                 backward=("...",),
             ),

@@ -6,7 +6,7 @@ import re
 
 from tests.random_programs import expressions
 from tests.random_programs.forms import new_indices, tamed, written
-from tests.random_programs.scope import ATOM, PLUS, Expr, Scope, World
+from tests.random_programs.scope import ATOM, TIMES, Expr, Scope, World
 
 WITHOUT_EMPTY = ("mean", "var")  # nan where nothing is reduced
 UNBOUNDED = ("max", "min", "logsumexp")  # infinite there
@@ -24,8 +24,8 @@ def reduced(w: World, scope: Scope, depth: int) -> Expr:
     if name in ("prod", "var"):
         body = tamed(w, body, 2)
     if name == "var" and bound and not any(re.search(rf"\b{i.name}\b", body.text) for i in bound):
-        varied = f"{body.at(PLUS)} + 0.1*{bound[0].name}"  # else rounding alone decides whether it is 0
-        body = Expr(varied, PLUS, body.low, body.high + 0.5)
+        varied = f"{body.at(TIMES)}*(1 + 0.1*{bound[0].name})"  # else rounding alone decides whether it is 0
+        body = Expr(varied, TIMES, -1.5 * body.width, 1.5 * body.width)
     heads = [written(w, i) for i in bound] + (["..."] if over_batch else [])
     if over_batch:
         w.mark("reduced batch")

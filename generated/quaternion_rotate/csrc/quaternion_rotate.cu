@@ -21,95 +21,44 @@ struct quaternion_rotate_forward_output_step {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place place = batch.place(rest);
-    const bool t = 2 == 0;
-    const bool t_2 = 2 == 1;
-    const bool t_3 = 1 == 0;
     opmath_t part;
     if (c == 0) {
       const opmath_t part_2 = quaternion.load(place, 2) * vector.load(place, 2);
       const opmath_t part_4 = part_2 - quaternion.load(place, 3) * vector.load(place, 1);
       const opmath_t part_3 = quaternion.load(place, 0) * part_4;
-      const opmath_t part_5 = quaternion.load(place, 2);
-      const opmath_t part_6 = quaternion.load(place, 3);
-      const opmath_t part_7 = vector.load(place, 0);
-      opmath_t part_8;
-      if (t) {
-        part_8 = part_2 - part_6 * vector.load(place, 1);
-      } else {
-        opmath_t part_9;
-        if (t_2) {
-          part_9 = part_6 * part_7 - quaternion.load(place, 1) * vector.load(place, 2);
-        } else {
-          part_9 = quaternion.load(place, 1) * vector.load(place, 1) - part_5 * part_7;
-        }
-        part_8 = part_9;
-      }
-      const opmath_t part_10 = part_5 * part_8;
-      opmath_t part_11;
-      if (t_3) {
-        part_11 = part_2 - part_6 * vector.load(place, 1);
-      } else {
-        part_11 = part_6 * part_7 - quaternion.load(place, 1) * vector.load(place, 2);
-      }
-      part = part_7 + 2 * (part_3 + part_10 - (part_6 * part_11));
+      const opmath_t part_5 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_7 = part_5 - quaternion.load(place, 2) * vector.load(place, 0);
+      const opmath_t part_6 = quaternion.load(place, 2) * part_7;
+      const opmath_t part_8 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_10 = part_8 - quaternion.load(place, 1) * vector.load(place, 2);
+      const opmath_t part_9 = -(quaternion.load(place, 3) * part_10);
+      part = vector.load(place, 0) + 2 * (part_3 + part_6 + part_9);
     } else {
-      opmath_t part_12;
+      opmath_t part_11;
       if (c == 1) {
-        const opmath_t part_13 = quaternion.load(place, 2) * vector.load(place, 2);
-        const opmath_t part_15 = part_13 - quaternion.load(place, 3) * vector.load(place, 1);
-        const opmath_t part_14 = quaternion.load(place, 3) * part_15;
-        const opmath_t part_16 = quaternion.load(place, 0);
-        const opmath_t part_17 = quaternion.load(place, 1);
-        const opmath_t part_18 = vector.load(place, 1);
-        opmath_t part_19;
-        if (t_3) {
-          part_19 = part_13 - quaternion.load(place, 3) * part_18;
-        } else {
-          part_19 = quaternion.load(place, 3) * vector.load(place, 0) - part_17 * vector.load(place, 2);
-        }
-        const opmath_t part_20 = part_16 * part_19;
-        opmath_t part_21;
-        if (t) {
-          part_21 = part_13 - quaternion.load(place, 3) * part_18;
-        } else {
-          opmath_t part_22;
-          if (t_2) {
-            part_22 = quaternion.load(place, 3) * vector.load(place, 0) - part_17 * vector.load(place, 2);
-          } else {
-            part_22 = part_17 * part_18 - quaternion.load(place, 2) * vector.load(place, 0);
-          }
-          part_21 = part_22;
-        }
-        part_12 = part_18 + 2 * (part_20 + part_14 - (part_17 * part_21));
+        const opmath_t part_12 = quaternion.load(place, 3) * vector.load(place, 0);
+        const opmath_t part_14 = part_12 - quaternion.load(place, 1) * vector.load(place, 2);
+        const opmath_t part_13 = quaternion.load(place, 0) * part_14;
+        const opmath_t part_15 = quaternion.load(place, 2) * vector.load(place, 2);
+        const opmath_t part_17 = part_15 - quaternion.load(place, 3) * vector.load(place, 1);
+        const opmath_t part_16 = quaternion.load(place, 3) * part_17;
+        const opmath_t part_18 = quaternion.load(place, 1) * vector.load(place, 1);
+        const opmath_t part_20 = part_18 - quaternion.load(place, 2) * vector.load(place, 0);
+        const opmath_t part_19 = -(quaternion.load(place, 1) * part_20);
+        part_11 = vector.load(place, 1) + 2 * (part_13 + part_16 + part_19);
       } else {
-        const opmath_t part_23 = quaternion.load(place, 2) * vector.load(place, 2);
-        const opmath_t part_25 = part_23 - quaternion.load(place, 3) * vector.load(place, 1);
-        const opmath_t part_24 = -(quaternion.load(place, 2) * part_25);
-        const opmath_t part_26 = quaternion.load(place, 0);
-        const opmath_t part_27 = quaternion.load(place, 1);
-        const opmath_t part_28 = vector.load(place, 2);
-        opmath_t part_29;
-        if (t) {
-          part_29 = part_23 - quaternion.load(place, 3) * vector.load(place, 1);
-        } else {
-          opmath_t part_30;
-          if (t_2) {
-            part_30 = quaternion.load(place, 3) * vector.load(place, 0) - part_27 * part_28;
-          } else {
-            part_30 = part_27 * vector.load(place, 1) - quaternion.load(place, 2) * vector.load(place, 0);
-          }
-          part_29 = part_30;
-        }
-        const opmath_t part_31 = part_26 * part_29;
-        opmath_t part_32;
-        if (t_3) {
-          part_32 = part_23 - quaternion.load(place, 3) * vector.load(place, 1);
-        } else {
-          part_32 = quaternion.load(place, 3) * vector.load(place, 0) - part_27 * part_28;
-        }
-        part_12 = part_28 + 2 * (part_31 + part_27 * part_32 + part_24);
+        const opmath_t part_21 = quaternion.load(place, 1) * vector.load(place, 1);
+        const opmath_t part_23 = part_21 - quaternion.load(place, 2) * vector.load(place, 0);
+        const opmath_t part_22 = quaternion.load(place, 0) * part_23;
+        const opmath_t part_24 = quaternion.load(place, 3) * vector.load(place, 0);
+        const opmath_t part_26 = part_24 - quaternion.load(place, 1) * vector.load(place, 2);
+        const opmath_t part_25 = quaternion.load(place, 1) * part_26;
+        const opmath_t part_27 = quaternion.load(place, 2) * vector.load(place, 2);
+        const opmath_t part_29 = part_27 - quaternion.load(place, 3) * vector.load(place, 1);
+        const opmath_t part_28 = -(quaternion.load(place, 2) * part_29);
+        part_11 = vector.load(place, 2) + 2 * (part_22 + part_25 + part_28);
       }
-      part = part_12;
+      part = part_11;
     }
     output.store(part, place, c);
   }
@@ -257,159 +206,88 @@ struct quaternion_rotate_backward_grad_quaternion_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     const bool t_4 = i == 0;
-    const bool t_5 = 2 == 0;
-    const bool t_6 = 2 == 1;
-    const bool t_7 = i == 1;
-    const bool t_8 = 1 == 0;
-    const bool t_9 = i == 2;
-    const bool t_10 = i == 3;
-    const opmath_t part = t_9 ? -(grad_cross.load(place, 2) * vector.load(place, 0)) : opmath_t(0);
-    const opmath_t part_2 = t_7 ? -(grad_cross.load(place, 1) * vector.load(place, 2)) : opmath_t(0);
-    const opmath_t part_3 = t_10 ? grad_cross.load(place, 1) * vector.load(place, 0) : opmath_t(0);
-    const opmath_t part_4 = t_7 ? grad_cross.load(place, 2) * vector.load(place, 1) : opmath_t(0);
-    const opmath_t part_5 = t_9 ? grad_cross.load(place, 0) * vector.load(place, 2) : opmath_t(0);
-    opmath_t part_6;
+    const bool t_5 = i == 1;
+    const bool t_6 = i == 2;
+    const bool t_7 = i == 3;
+    const opmath_t part = t_6 ? -(grad_cross.load(place, 2) * vector.load(place, 0)) : opmath_t(0);
+    const opmath_t part_2 = t_5 ? -(grad_cross.load(place, 1) * vector.load(place, 2)) : opmath_t(0);
+    const opmath_t part_3 = t_7 ? -(grad_cross.load(place, 0) * vector.load(place, 1)) : opmath_t(0);
+    const opmath_t part_4 = t_5 ? grad_cross.load(place, 2) * vector.load(place, 1) : opmath_t(0);
+    const opmath_t part_5 = t_7 ? grad_cross.load(place, 1) * vector.load(place, 0) : opmath_t(0);
+    const opmath_t part_6 = t_6 ? grad_cross.load(place, 0) * vector.load(place, 2) : opmath_t(0);
+    opmath_t part_7;
     if (t_4) {
-      const opmath_t part_7 = grad_output.load_or_zero(place, 2);
-      opmath_t part_8;
-      if (t_5) {
-        const opmath_t part_9 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_8 = part_9 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        opmath_t part_10;
-        if (t_6) {
-          const opmath_t part_11 = quaternion.load(place, 3) * vector.load(place, 0);
-          part_10 = part_11 - quaternion.load(place, 1) * vector.load(place, 2);
-        } else {
-          const opmath_t part_12 = quaternion.load(place, 1) * vector.load(place, 1);
-          part_10 = part_12 - quaternion.load(place, 2) * vector.load(place, 0);
-        }
-        part_8 = part_10;
-      }
-      part_6 = 2 * part_7 * part_8;
+      const opmath_t part_8 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_9 = part_8 - quaternion.load(place, 2) * vector.load(place, 0);
+      part_7 = 2 * grad_output.load_or_zero(place, 2) * part_9;
     } else {
-      part_6 = 0;
+      part_7 = 0;
+    }
+    opmath_t part_10;
+    if (t_5) {
+      const opmath_t part_11 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_12 = part_11 - quaternion.load(place, 1) * vector.load(place, 2);
+      part_10 = 2 * grad_output.load_or_zero(place, 2) * part_12;
+    } else {
+      part_10 = 0;
     }
     opmath_t part_13;
-    if (t_7) {
-      const opmath_t part_14 = grad_output.load_or_zero(place, 2);
-      opmath_t part_15;
-      if (t_8) {
-        const opmath_t part_16 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_15 = part_16 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        const opmath_t part_17 = quaternion.load(place, 3) * vector.load(place, 0);
-        part_15 = part_17 - quaternion.load(place, 1) * vector.load(place, 2);
-      }
-      part_13 = 2 * part_14 * part_15;
+    if (t_6) {
+      const opmath_t part_14 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_15 = part_14 - quaternion.load(place, 3) * vector.load(place, 1);
+      part_13 = -2 * grad_output.load_or_zero(place, 2) * part_15;
     } else {
       part_13 = 0;
     }
-    opmath_t part_18;
-    if (t_9) {
-      const opmath_t part_19 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_20 = part_19 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_18 = -2 * grad_output.load_or_zero(place, 2) * part_20;
-    } else {
-      part_18 = 0;
-    }
-    opmath_t part_21;
+    opmath_t part_16;
     if (t_4) {
-      const opmath_t part_22 = grad_output.load_or_zero(place, 1);
-      opmath_t part_23;
-      if (t_8) {
-        const opmath_t part_24 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_23 = part_24 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        const opmath_t part_25 = quaternion.load(place, 3) * vector.load(place, 0);
-        part_23 = part_25 - quaternion.load(place, 1) * vector.load(place, 2);
-      }
-      part_21 = 2 * part_22 * part_23;
+      const opmath_t part_17 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_18 = part_17 - quaternion.load(place, 1) * vector.load(place, 2);
+      part_16 = 2 * grad_output.load_or_zero(place, 1) * part_18;
     } else {
-      part_21 = 0;
+      part_16 = 0;
     }
-    opmath_t part_26;
-    if (t_10) {
-      const opmath_t part_27 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_28 = part_27 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_26 = 2 * grad_output.load_or_zero(place, 1) * part_28;
-    } else {
-      part_26 = 0;
-    }
-    opmath_t part_29;
+    opmath_t part_19;
     if (t_7) {
-      const opmath_t part_30 = grad_output.load_or_zero(place, 1);
-      opmath_t part_31;
-      if (t_5) {
-        const opmath_t part_32 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_31 = part_32 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        opmath_t part_33;
-        if (t_6) {
-          const opmath_t part_34 = quaternion.load(place, 3) * vector.load(place, 0);
-          part_33 = part_34 - quaternion.load(place, 1) * vector.load(place, 2);
-        } else {
-          const opmath_t part_35 = quaternion.load(place, 1) * vector.load(place, 1);
-          part_33 = part_35 - quaternion.load(place, 2) * vector.load(place, 0);
-        }
-        part_31 = part_33;
-      }
-      part_29 = -2 * part_30 * part_31;
+      const opmath_t part_20 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_21 = part_20 - quaternion.load(place, 3) * vector.load(place, 1);
+      part_19 = 2 * grad_output.load_or_zero(place, 1) * part_21;
     } else {
-      part_29 = 0;
+      part_19 = 0;
     }
-    opmath_t part_36;
+    opmath_t part_22;
+    if (t_5) {
+      const opmath_t part_23 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_24 = part_23 - quaternion.load(place, 2) * vector.load(place, 0);
+      part_22 = -2 * grad_output.load_or_zero(place, 1) * part_24;
+    } else {
+      part_22 = 0;
+    }
+    opmath_t part_25;
     if (t_4) {
-      const opmath_t part_37 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_38 = part_37 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_36 = 2 * grad_output.load_or_zero(place, 0) * part_38;
+      const opmath_t part_26 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_27 = part_26 - quaternion.load(place, 3) * vector.load(place, 1);
+      part_25 = 2 * grad_output.load_or_zero(place, 0) * part_27;
     } else {
-      part_36 = 0;
+      part_25 = 0;
     }
-    opmath_t part_39;
-    if (t_9) {
-      const opmath_t part_40 = grad_output.load_or_zero(place, 0);
-      opmath_t part_41;
-      if (t_5) {
-        const opmath_t part_42 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_41 = part_42 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        opmath_t part_43;
-        if (t_6) {
-          const opmath_t part_44 = quaternion.load(place, 3) * vector.load(place, 0);
-          part_43 = part_44 - quaternion.load(place, 1) * vector.load(place, 2);
-        } else {
-          const opmath_t part_45 = quaternion.load(place, 1) * vector.load(place, 1);
-          part_43 = part_45 - quaternion.load(place, 2) * vector.load(place, 0);
-        }
-        part_41 = part_43;
-      }
-      part_39 = 2 * part_40 * part_41;
+    opmath_t part_28;
+    if (t_6) {
+      const opmath_t part_29 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_30 = part_29 - quaternion.load(place, 2) * vector.load(place, 0);
+      part_28 = 2 * grad_output.load_or_zero(place, 0) * part_30;
     } else {
-      part_39 = 0;
+      part_28 = 0;
     }
-    opmath_t part_46;
-    if (t_10) {
-      const opmath_t part_47 = grad_output.load_or_zero(place, 0);
-      opmath_t part_48;
-      if (t_8) {
-        const opmath_t part_49 = quaternion.load(place, 2) * vector.load(place, 2);
-        part_48 = part_49 - quaternion.load(place, 3) * vector.load(place, 1);
-      } else {
-        const opmath_t part_50 = quaternion.load(place, 3) * vector.load(place, 0);
-        part_48 = part_50 - quaternion.load(place, 1) * vector.load(place, 2);
-      }
-      part_46 = -2 * part_47 * part_48;
+    opmath_t part_31;
+    if (t_7) {
+      const opmath_t part_32 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_33 = part_32 - quaternion.load(place, 1) * vector.load(place, 2);
+      part_31 = -2 * grad_output.load_or_zero(place, 0) * part_33;
     } else {
-      part_46 = 0;
+      part_31 = 0;
     }
-    opmath_t part_51;
-    if (t_10) {
-      part_51 = -(grad_cross.load(place, 0) * vector.load(place, 1));
-    } else {
-      part_51 = 0;
-    }
-    grad_quaternion.store(part_6 + part_13 + part_18 + part_21 + part_26 + part_29 + part_36 + part_39 + part_46 + part_4 + part + part_3 + part_2 + part_5 + part_51, place, i);
+    grad_quaternion.store(part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25 + part_28 + part_31 + part_4 + part + part_5 + part_2 + part_6 + part_3, place, i);
   }
 };
 
@@ -456,34 +334,24 @@ struct quaternion_rotate_backward_grad_vector_step {
     int64_t rest = point;
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const bool t_11 = i == 2;
-    const bool t_12 = i == 1;
-    const bool t_13 = i == 0;
-    const opmath_t part = t_12 ? grad_cross.load(place, 2) * quaternion.load(place, 1) : opmath_t(0);
-    const opmath_t part_2 = t_13 ? grad_cross.load(place, 1) * quaternion.load(place, 3) : opmath_t(0);
-    const opmath_t part_3 = t_11 ? grad_cross.load(place, 0) * quaternion.load(place, 2) : opmath_t(0);
-    const opmath_t part_4 = t_11 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
-    const opmath_t part_5 = t_12 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
-    const opmath_t part_6 = t_13 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
-    opmath_t part_7;
-    if (t_13) {
-      part_7 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
-    } else {
-      part_7 = 0;
-    }
-    opmath_t part_8;
-    if (t_11) {
-      part_8 = -(grad_cross.load(place, 1) * quaternion.load(place, 1));
-    } else {
-      part_8 = 0;
-    }
+    const bool t_8 = i == 2;
+    const bool t_9 = i == 1;
+    const bool t_10 = i == 0;
+    const opmath_t part = t_8 ? -(grad_cross.load(place, 1) * quaternion.load(place, 1)) : opmath_t(0);
+    const opmath_t part_2 = t_9 ? -(grad_cross.load(place, 0) * quaternion.load(place, 3)) : opmath_t(0);
+    const opmath_t part_3 = t_10 ? grad_cross.load(place, 1) * quaternion.load(place, 3) : opmath_t(0);
+    const opmath_t part_4 = t_9 ? grad_cross.load(place, 2) * quaternion.load(place, 1) : opmath_t(0);
+    const opmath_t part_5 = t_8 ? grad_cross.load(place, 0) * quaternion.load(place, 2) : opmath_t(0);
+    const opmath_t part_6 = t_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
+    const opmath_t part_7 = t_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
+    const opmath_t part_8 = t_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
     opmath_t part_9;
-    if (t_12) {
-      part_9 = -(grad_cross.load(place, 0) * quaternion.load(place, 3));
+    if (t_10) {
+      part_9 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
     } else {
       part_9 = 0;
     }
-    grad_vector.store(part_4 + part_5 + part_6 + part + part_7 + part_2 + part_8 + part_3 + part_9, place, i);
+    grad_vector.store(part_7 + part_8 + part_6 + part_4 + part_9 + part_3 + part + part_5 + part_2, place, i);
   }
 };
 

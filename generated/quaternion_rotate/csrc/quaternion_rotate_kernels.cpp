@@ -18,108 +18,58 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const bool t = 2 == 0;
-        const bool t_2 = 2 == 1;
-        const bool t_3 = 1 == 0;
         const bool part_2 = outer.index(run, 0, i) == 0;
         opmath_t part_3;
         if (part_2) {
           const opmath_t part_4 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
           const opmath_t part_5 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
           const opmath_t part_6 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-          const opmath_t part_7 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-          const opmath_t part_9 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-          const opmath_t part_8 = part_4 * part_9;
-          const opmath_t part_10 = rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-          opmath_t part_11;
-          if (t) {
-            part_11 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_12;
-            if (t_2) {
-              const opmath_t part_13 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_12 = part_7 * part_10 - part_13 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_14 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_12 = part_14 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_5 * part_10;
-            }
-            part_11 = part_12;
-          }
-          const opmath_t part_15 = part_5 * part_11;
-          opmath_t part_16;
-          if (t_3) {
-            part_16 = part_6 - part_7 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-          } else {
-            const opmath_t part_17 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            part_16 = part_7 * part_10 - part_17 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-          }
-          part_3 = part_10 + 2 * (part_8 + part_15 - (part_7 * part_16));
+          const opmath_t part_7 = part_5 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+          const opmath_t part_8 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+          const opmath_t part_10 = part_6 - part_8 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+          const opmath_t part_9 = part_4 * part_10;
+          const opmath_t part_11 = part_8 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+          const opmath_t part_12 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+          const opmath_t part_14 = part_11 - part_12 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+          const opmath_t part_13 = -(part_8 * part_14);
+          const opmath_t part_16 = part_12 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_7;
+          const opmath_t part_15 = part_5 * part_16;
+          part_3 = rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) + 2 * (part_9 + part_15 + part_13);
         } else {
-          const bool part_18 = outer.index(run, 0, i) == 1;
-          opmath_t part_19;
-          if (part_18) {
-            const opmath_t part_20 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_21 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-            const opmath_t part_22 = part_21 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_23 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-            const opmath_t part_25 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
-            const opmath_t part_24 = part_21 * part_25;
-            const opmath_t part_26 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            const opmath_t part_27 = rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            opmath_t part_28;
-            if (t_3) {
-              part_28 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
-            } else {
-              const opmath_t part_29 = part_21 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              part_28 = part_29 - part_26 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            }
-            const opmath_t part_30 = part_20 * part_28;
-            opmath_t part_31;
-            if (t) {
-              part_31 = part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
-            } else {
-              opmath_t part_32;
-              if (t_2) {
-                const opmath_t part_33 = part_21 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-                part_32 = part_33 - part_26 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-              } else {
-                part_32 = part_26 * part_27 - part_23 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_31 = part_32;
-            }
-            part_19 = part_27 + 2 * (part_30 + part_24 - (part_26 * part_31));
+          const bool part_17 = outer.index(run, 0, i) == 1;
+          opmath_t part_18;
+          if (part_17) {
+            const opmath_t part_19 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
+            const opmath_t part_20 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+            const opmath_t part_21 = part_20 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+            const opmath_t part_22 = part_20 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_23 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            const opmath_t part_25 = part_21 - part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+            const opmath_t part_24 = part_19 * part_25;
+            const opmath_t part_26 = part_23 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_27 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
+            const opmath_t part_29 = part_26 - part_27 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+            const opmath_t part_28 = -(part_23 * part_29);
+            const opmath_t part_31 = part_27 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
+            const opmath_t part_30 = part_20 * part_31;
+            part_18 = rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) + 2 * (part_24 + part_30 + part_28);
           } else {
-            const opmath_t part_34 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_35 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            const opmath_t part_32 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
+            const opmath_t part_33 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
+            const opmath_t part_34 = part_33 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_35 = part_33 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
             const opmath_t part_36 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-            const opmath_t part_37 = part_36 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            const opmath_t part_38 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-            const opmath_t part_40 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_39 = -(part_36 * part_40);
-            const opmath_t part_41 = rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            opmath_t part_42;
-            if (t) {
-              part_42 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            } else {
-              opmath_t part_43;
-              if (t_2) {
-                part_43 = part_38 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35 * part_41;
-              } else {
-                const opmath_t part_44 = part_35 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-                part_43 = part_44 - part_36 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-              }
-              part_42 = part_43;
-            }
-            const opmath_t part_45 = part_34 * part_42;
-            opmath_t part_46;
-            if (t_3) {
-              part_46 = part_37 - part_38 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            } else {
-              part_46 = part_38 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35 * part_41;
-            }
-            part_19 = part_41 + 2 * (part_45 + part_35 * part_46 + part_39);
+            const opmath_t part_38 = part_34 - part_36 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
+            const opmath_t part_37 = part_32 * part_38;
+            const opmath_t part_39 = part_36 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
+            const opmath_t part_40 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
+            const opmath_t part_42 = part_39 - part_40 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
+            const opmath_t part_41 = -(part_36 * part_42);
+            const opmath_t part_44 = part_40 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35;
+            const opmath_t part_43 = part_33 * part_44;
+            part_18 = rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) + 2 * (part_37 + part_43 + part_41);
           }
-          part_3 = part_19;
+          part_3 = part_18;
         }
         output_out.set(i, part_3);
       });
@@ -224,7 +174,7 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_quaternion(call, 4, 2, 0);
   rt::Loops<13> outer;
-  outer.batch(call, &grad_output, &quaternion, &vector, &quaternion, &vector, &vector, &quaternion, &grad_output,
+  outer.batch(call, &grad_output, &quaternion, &vector, &quaternion, &vector, &quaternion, &vector, &grad_output,
               &grad_output, &grad_cross, &grad_cross, &grad_cross, &grad_quaternion);
   outer.dim(4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grad_quaternion.stride(1)}, true);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -232,226 +182,142 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_quaternion_out(grad_quaternion, run.at[12], run.step[12], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool t_4 = outer.index(run, 0, i) == 0;
-        const bool t_5 = 2 == 0;
-        const bool t_6 = 2 == 1;
-        const bool t_7 = outer.index(run, 0, i) == 1;
-        const bool t_8 = 1 == 0;
-        const bool t_9 = outer.index(run, 0, i) == 2;
-        const bool t_10 = outer.index(run, 0, i) == 3;
+        const bool t_5 = outer.index(run, 0, i) == 1;
+        const bool t_6 = outer.index(run, 0, i) == 2;
+        const bool t_7 = outer.index(run, 0, i) == 3;
         opmath_t part_2;
         if (t_4) {
           const opmath_t part_3 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          opmath_t part_4;
-          if (t_5) {
-            const opmath_t part_5 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_6 = part_5 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_7 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_4 = part_6 - part_7 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_8;
-            if (t_6) {
-              const opmath_t part_9 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_10 = part_9 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_11 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_8 = part_10 - part_11 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_12 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_13 = part_12 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_14 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_8 = part_13 - part_14 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_4 = part_8;
-          }
-          part_2 = 2 * part_3 * part_4;
+          const opmath_t part_4 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          const opmath_t part_5 = part_4 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
+          const opmath_t part_6 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          part_2 = 2 * part_3 * (part_5 - part_6 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
         } else {
           part_2 = 0;
         }
-        opmath_t part_15;
-        if (t_7) {
-          const opmath_t part_16 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          opmath_t part_17;
-          if (t_8) {
-            const opmath_t part_18 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_19 = part_18 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_20 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_17 = part_19 - part_20 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            const opmath_t part_21 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            const opmath_t part_22 = part_21 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            const opmath_t part_23 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            part_17 = part_22 - part_23 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          }
-          part_15 = 2 * part_16 * part_17;
+        opmath_t part_7;
+        if (t_5) {
+          const opmath_t part_8 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
+          const opmath_t part_9 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          const opmath_t part_10 = part_9 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
+          const opmath_t part_11 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          part_7 = 2 * part_8 * (part_10 - part_11 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
         } else {
-          part_15 = 0;
+          part_7 = 0;
         }
-        opmath_t part_24;
-        if (t_9) {
-          const opmath_t part_25 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          const opmath_t part_26 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-          const opmath_t part_27 = part_26 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          const opmath_t part_28 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-          part_24 = -2 * part_25 * (part_27 - part_28 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
+        opmath_t part_12;
+        if (t_6) {
+          const opmath_t part_13 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
+          const opmath_t part_14 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          const opmath_t part_15 = part_14 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
+          const opmath_t part_16 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          part_12 = -2 * part_13 * (part_15 - part_16 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
         } else {
-          part_24 = 0;
+          part_12 = 0;
         }
-        opmath_t part_29;
+        opmath_t part_17;
         if (t_4) {
-          const opmath_t part_30 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          opmath_t part_31;
-          if (t_8) {
-            const opmath_t part_32 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_33 = part_32 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_34 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_31 = part_33 - part_34 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            const opmath_t part_35 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            const opmath_t part_36 = part_35 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            const opmath_t part_37 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            part_31 = part_36 - part_37 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          }
-          part_29 = 2 * part_30 * part_31;
+          const opmath_t part_18 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          const opmath_t part_19 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          const opmath_t part_20 = part_19 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
+          const opmath_t part_21 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          part_17 = 2 * part_18 * (part_20 - part_21 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
         } else {
-          part_29 = 0;
+          part_17 = 0;
         }
-        opmath_t part_38;
-        if (t_10) {
-          const opmath_t part_39 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          const opmath_t part_40 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-          const opmath_t part_41 = part_40 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          const opmath_t part_42 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-          part_38 = 2 * part_39 * (part_41 - part_42 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
-        } else {
-          part_38 = 0;
-        }
-        opmath_t part_43;
+        opmath_t part_22;
         if (t_7) {
-          const opmath_t part_44 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          opmath_t part_45;
-          if (t_5) {
-            const opmath_t part_46 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_47 = part_46 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_48 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_45 = part_47 - part_48 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_49;
-            if (t_6) {
-              const opmath_t part_50 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_51 = part_50 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_52 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_49 = part_51 - part_52 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_53 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_54 = part_53 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_55 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_49 = part_54 - part_55 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_45 = part_49;
-          }
-          part_43 = -2 * part_44 * part_45;
+          const opmath_t part_23 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          const opmath_t part_24 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          const opmath_t part_25 = part_24 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
+          const opmath_t part_26 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          part_22 = 2 * part_23 * (part_25 - part_26 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
         } else {
-          part_43 = 0;
+          part_22 = 0;
         }
-        opmath_t part_56;
+        opmath_t part_27;
+        if (t_5) {
+          const opmath_t part_28 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
+          const opmath_t part_29 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          const opmath_t part_30 = part_29 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
+          const opmath_t part_31 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          part_27 = -2 * part_28 * (part_30 - part_31 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
+        } else {
+          part_27 = 0;
+        }
+        opmath_t part_32;
         if (t_4) {
-          const opmath_t part_57 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          const opmath_t part_58 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-          const opmath_t part_59 = part_58 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          const opmath_t part_60 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-          part_56 = 2 * part_57 * (part_59 - part_60 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
+          const opmath_t part_33 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          const opmath_t part_34 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          const opmath_t part_35 = part_34 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
+          const opmath_t part_36 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          part_32 = 2 * part_33 * (part_35 - part_36 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
         } else {
-          part_56 = 0;
+          part_32 = 0;
         }
-        opmath_t part_61;
-        if (t_9) {
-          const opmath_t part_62 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          opmath_t part_63;
-          if (t_5) {
-            const opmath_t part_64 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_65 = part_64 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_66 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_63 = part_65 - part_66 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            opmath_t part_67;
-            if (t_6) {
-              const opmath_t part_68 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-              const opmath_t part_69 = part_68 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-              const opmath_t part_70 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              part_67 = part_69 - part_70 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            } else {
-              const opmath_t part_71 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-              const opmath_t part_72 = part_71 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-              const opmath_t part_73 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-              part_67 = part_72 - part_73 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            }
-            part_63 = part_67;
-          }
-          part_61 = 2 * part_62 * part_63;
+        opmath_t part_37;
+        if (t_6) {
+          const opmath_t part_38 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          const opmath_t part_39 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          const opmath_t part_40 = part_39 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
+          const opmath_t part_41 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
+          part_37 = 2 * part_38 * (part_40 - part_41 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
         } else {
-          part_61 = 0;
+          part_37 = 0;
         }
-        opmath_t part_74;
-        if (t_10) {
-          const opmath_t part_75 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          opmath_t part_76;
-          if (t_8) {
-            const opmath_t part_77 = rt::load(quaternion, run.of(1, i) + 2 * quaternion.stride(1));
-            const opmath_t part_78 = part_77 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-            const opmath_t part_79 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            part_76 = part_78 - part_79 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
-          } else {
-            const opmath_t part_80 = rt::load(quaternion, run.of(3, i) + 3 * quaternion.stride(1));
-            const opmath_t part_81 = part_80 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
-            const opmath_t part_82 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            part_76 = part_81 - part_82 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
-          }
-          part_74 = -2 * part_75 * part_76;
-        } else {
-          part_74 = 0;
-        }
-        opmath_t part_83;
+        opmath_t part_42;
         if (t_7) {
-          const opmath_t part_84 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_83 = part_84 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1));
+          const opmath_t part_43 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
+          const opmath_t part_44 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
+          const opmath_t part_45 = part_44 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
+          const opmath_t part_46 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
+          part_42 = -2 * part_43 * (part_45 - part_46 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
         } else {
-          part_83 = 0;
+          part_42 = 0;
         }
-        opmath_t part_85;
-        if (t_9) {
-          const opmath_t part_86 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_85 = -(part_86 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1)));
+        opmath_t part_47;
+        if (t_5) {
+          const opmath_t part_48 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
+          part_47 = part_48 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
         } else {
-          part_85 = 0;
+          part_47 = 0;
         }
-        opmath_t part_87;
-        if (t_10) {
-          const opmath_t part_88 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_87 = part_88 * rt::load(vector, run.of(5, i) + 0 * vector.stride(1));
+        opmath_t part_49;
+        if (t_6) {
+          const opmath_t part_50 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
+          part_49 = -(part_50 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
         } else {
-          part_87 = 0;
+          part_49 = 0;
         }
-        opmath_t part_89;
+        opmath_t part_51;
         if (t_7) {
-          const opmath_t part_90 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_89 = -(part_90 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1)));
+          const opmath_t part_52 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
+          part_51 = part_52 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
         } else {
-          part_89 = 0;
+          part_51 = 0;
         }
-        opmath_t part_91;
-        if (t_9) {
-          const opmath_t part_92 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_91 = part_92 * rt::load(vector, run.of(2, i) + 2 * vector.stride(1));
+        opmath_t part_53;
+        if (t_5) {
+          const opmath_t part_54 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
+          part_53 = -(part_54 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
         } else {
-          part_91 = 0;
+          part_53 = 0;
         }
-        opmath_t part_93;
-        if (t_10) {
-          const opmath_t part_94 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_93 = -(part_94 * rt::load(vector, run.of(4, i) + 1 * vector.stride(1)));
+        opmath_t part_55;
+        if (t_6) {
+          const opmath_t part_56 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
+          part_55 = part_56 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
         } else {
-          part_93 = 0;
+          part_55 = 0;
         }
-        grad_quaternion_out.set(i, part_2 + part_15 + part_24 + part_29 + part_38 + part_43 + part_56 + part_61 + part_74 + part_83 + part_85 + part_87 + part_89 + part_91 + part_93);
+        opmath_t part_57;
+        if (t_7) {
+          const opmath_t part_58 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
+          part_57 = -(part_58 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
+        } else {
+          part_57 = 0;
+        }
+        grad_quaternion_out.set(i, part_2 + part_7 + part_12 + part_17 + part_22 + part_27 + part_32 + part_37 + part_42 + part_47 + part_49 + part_51 + part_53 + part_55 + part_57);
       });
     });
   });
@@ -473,64 +339,64 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const bool t_11 = outer.index(run, 0, i) == 2;
-        const bool t_12 = outer.index(run, 0, i) == 1;
-        const bool t_13 = outer.index(run, 0, i) == 0;
+        const bool t_8 = outer.index(run, 0, i) == 2;
+        const bool t_9 = outer.index(run, 0, i) == 1;
+        const bool t_10 = outer.index(run, 0, i) == 0;
         opmath_t part_2;
-        if (t_11) {
+        if (t_8) {
           part_2 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
         } else {
           part_2 = 0;
         }
         opmath_t part_3;
-        if (t_12) {
+        if (t_9) {
           part_3 = rt::load(grad_output, run.of(1, i) + 1 * grad_output.stride(1));
         } else {
           part_3 = 0;
         }
         opmath_t part_4;
-        if (t_13) {
+        if (t_10) {
           part_4 = rt::load(grad_output, run.of(2, i) + 0 * grad_output.stride(1));
         } else {
           part_4 = 0;
         }
         opmath_t part_5;
-        if (t_12) {
+        if (t_9) {
           const opmath_t part_6 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
           part_5 = part_6 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1));
         } else {
           part_5 = 0;
         }
         opmath_t part_7;
-        if (t_13) {
+        if (t_10) {
           const opmath_t part_8 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
           part_7 = -(part_8 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1)));
         } else {
           part_7 = 0;
         }
         opmath_t part_9;
-        if (t_13) {
+        if (t_10) {
           const opmath_t part_10 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
           part_9 = part_10 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1));
         } else {
           part_9 = 0;
         }
         opmath_t part_11;
-        if (t_11) {
+        if (t_8) {
           const opmath_t part_12 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
           part_11 = -(part_12 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1)));
         } else {
           part_11 = 0;
         }
         opmath_t part_13;
-        if (t_11) {
+        if (t_8) {
           const opmath_t part_14 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
           part_13 = part_14 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1));
         } else {
           part_13 = 0;
         }
         opmath_t part_15;
-        if (t_12) {
+        if (t_9) {
           const opmath_t part_16 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
           part_15 = -(part_16 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1)));
         } else {

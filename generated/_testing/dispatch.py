@@ -80,7 +80,6 @@ class DispatchChecks(Checks):
             assert_same(compiled(*plain), transform(*plain))
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")  # torch's own
     def test_compiled_autograd(self, case: Case) -> None:
         self.need_gradient(case)
         if any(a is not None and a.is_complex() for a in case.arguments()):

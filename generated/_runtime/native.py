@@ -139,7 +139,7 @@ def _refresh(op: str, which: str) -> None:
 def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., Any] | None:
     """The compiled kernel for calls without the dispatcher op, if that op has nothing else to do."""
     d = made.definition
-    if not private.AVAILABLE or d.elsewhere or "c" in d.kinds or (made.unordered and _has_cuda()):
+    if not private.AVAILABLE or d.elsewhere or "c" in d.kinds or made.unordered:
         return None
     if name not in _guarded:
         _guarded.add(name)

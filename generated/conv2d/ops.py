@@ -216,12 +216,12 @@ def conv2d_backward_tangent(
     tangent_grad_output_picked = take(
         tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen)
+    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen, guarded=True)
     chosen_2 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
     grad_output_picked = take(
         grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product_2 = pick(rows_2, chosen) * grad_output_picked.unsqueeze(-6)
+    product_2 = pick(rows_2, chosen, guarded=True) * grad_output_picked.unsqueeze(-6)
     safe_product_2 = torch.where(mask_2_2, product_2, 0)
     tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)

@@ -141,7 +141,7 @@ def gated_recurrence_second(
     if needs_input_grad[0] or needs_input_grad[1]:
         mask = t_3 == 0
         if initial is not None:
-            state_picked = columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            state_picked = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             product_2 = grad_grad_gate * chosen
             product_3 = grad_grad_initial * gate.select(-2, 0)
@@ -149,7 +149,8 @@ def gated_recurrence_second(
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
             grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
         else:
-            product_2 = grad_grad_gate * columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            chosen = torch.where(~mask, t_3 - 1, 0)
+            product_2 = grad_grad_gate * columns(state.mT, chosen).mT
             grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, product_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
         if initial is not None:
@@ -214,20 +215,20 @@ def gated_recurrence_second(
             mask_4 = t_3 == 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
-            state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
             chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
             product_8 = whole_grad_input * chosen_4
             product_9 = grad_grad_initial * grad_state_1.select(-2, 0)
             safe_product_9 = product_9 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             chosen_5 = torch.where(mask.unsqueeze(-1), safe_product_9.unsqueeze(-2), 0)
         else:
-            state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0)).mT
-            chosen = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
+            state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0), guarded=True).mT
+            chosen_2 = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
         product_10 = whole_grad_grad_state_view * grad_state_1
         if initial is not None:
             grad_gate = chosen_5 + torch.where(mask_3.unsqueeze(-1), product_10, 0) + product_8
         else:
-            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen
+            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen_2
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
         grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
@@ -391,17 +392,17 @@ def gated_recurrence_backward_tangent(
     t_5 = torch.arange(T, device=tangent_grad_state.device)
     mask = t_5 == 0
     chosen_6 = torch.where(~mask, t_5 - 1, 0)
-    state_picked_2 = columns(state.mT, chosen_6).mT
+    state_picked_2 = columns(state.mT, chosen_6, guarded=True).mT
     if initial is not None:
         chosen_7 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
         product_9 = chosen_7 * tangent_grad_input
-        tangent_state_picked = columns(tangent_state.mT, chosen_6).mT
+        tangent_state_picked = columns(tangent_state.mT, chosen_6, guarded=True).mT
         chosen_8 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
         product_10 = tangent_initial.unsqueeze(-2) * grad_state_1
         tangent_grad_gate = product_9 + torch.where(mask.unsqueeze(-1), product_10, 0) + chosen_8
     else:
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked_2)
-        product_6 = columns(tangent_state.mT, chosen_6).mT * grad_state_1
+        product_6 = columns(tangent_state.mT, chosen_6, guarded=True).mT * grad_state_1
         tangent_grad_gate = chosen_5 + torch.where(mask.unsqueeze(-1), 0, product_6)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)

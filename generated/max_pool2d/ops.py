@@ -155,7 +155,7 @@ def max_pool2d_second(
             position_5 = torch.where(mask & mask_2_2, total.unsqueeze(-2), 0)
             position_6 = flat_index((P, Q), position_4, position_5)
             input_picked_2 = columns(input.flatten(-2), position_3, fill=-math.inf)
-            mask_3_2 = input_picked_2 == columns(output.flatten(-2), position_6)
+            mask_3_2 = input_picked_2 == columns(output.flatten(-2), position_6, guarded=True)
             mask_4_2 = mask & mask_2_2 & mask_3_2
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
             grad_grad_input_view_2 = window(
@@ -165,7 +165,7 @@ def max_pool2d_second(
             position_8 = torch.where(mask_4_2, total.unsqueeze(-2), 0)
             position_9 = flat_index((P, Q), position_7, position_8)
             rows = ties_output.flatten(-2)[..., None, None, None, None, :]
-            safe_ties_output = torch.where(mask_4_2, pick(rows, position_9), 1)
+            safe_ties_output = torch.where(mask_4_2, pick(rows, position_9, guarded=True), 1)
         grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
         ratio = grad_grad_input_picked / safe_ties_output
         if stride is not None:

@@ -60,16 +60,16 @@ def pixel_shuffle_second(
         product_2 = o * upscale_factor * upscale_factor
         total = product.unsqueeze(-1) + product_2[:, None, None] + q % upscale_factor
         mask = (q // upscale_factor < W) & (p.unsqueeze(-1) // upscale_factor < H) & (total < C)
-        product_3 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
-        mod_value = q % (upscale_factor if upscale_factor != 0 else 1)
-        product_4 = o * upscale_factor * upscale_factor
-        total_2 = product_3.unsqueeze(-1) + product_4[:, None, None] + mod_value
-        position = torch.where(mask, total_2, 0)
-        floordiv_value = p // (upscale_factor if upscale_factor != 0 else 1)
-        position_2 = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
-        position_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
-        position_4 = flat_index((C, H, W), position, position_2, position_3)
-        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_4), 0)
+        product_5 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
+        mod_value_2 = q % (upscale_factor if upscale_factor != 0 else 1)
+        product_6 = o * upscale_factor * upscale_factor
+        total_3 = product_5.unsqueeze(-1) + product_6[:, None, None] + mod_value_2
+        chosen = torch.where(mask, total_3, 0)
+        floordiv_value_2 = p // (upscale_factor if upscale_factor != 0 else 1)
+        chosen_2 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
+        chosen_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
+        position_7 = flat_index((C, H, W), chosen, chosen_2, chosen_3)
+        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_7), 0)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, C, H, W)
     return grad_grad_output, grad_input

@@ -11,20 +11,25 @@ is refused, or fails, takes the full way, which also words the errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.autograd import forward_ad
 
 from . import native, private
 from .arguments import operands
-from .dispatch import Op
+from .batching import as_tuple
+
+if TYPE_CHECKING:
+    from .dispatch import Op
+    from .registration import Forward
 
 Arguments = tuple[Any, ...]
 _MISSED = (RuntimeError, TypeError, ValueError, IndexError)
 
 
-def caller(op: Op) -> Callable[..., Any]:
+def caller(op: Forward) -> Callable[..., Any]:
     """What calls the operator with its operands, in a sequence, and its params."""
     d, call, checks, calls = op.definition, op.call, op.checks, native.CALLS
     names = d.operands or d.inputs
@@ -34,7 +39,7 @@ def caller(op: Op) -> Callable[..., Any]:
 
     if not private.AVAILABLE:
         return full
-    apply, contraction, autocasting = op.node.apply, d.contraction, private.autocasting
+    apply, contraction, autocasting = node(op).apply, d.contraction, private.autocasting
     compiling, profiling = torch.compiler.is_dynamo_compiling, private.profiling
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
@@ -48,7 +53,7 @@ def caller(op: Op) -> Callable[..., Any]:
             for check in checks:
                 check(*given, *params)
             if grad_enabled() and any_requires_grad(*given):
-                results = apply(None, kernel, (), *given, *params)
+                results = apply(*given, *params)
             else:
                 results = kernel(*given, *params)
         except _MISSED:
@@ -57,6 +62,40 @@ def caller(op: Op) -> Callable[..., Any]:
         return results
 
     return run
+
+
+def node(op: Forward) -> Any:
+    """The autograd function that records a short call; what transforms and forward mode would ask for is left out."""
+    count, others, pick = op.count, bool(op.others), _picker(op.kept)
+    alone = len(op.results) == 1 and not op.sized and not op.inert
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        results = op.quick(*args)
+        ctx.set_materialize_grads(False)
+        if others:
+            ctx.others = args[count:]
+        if alone:
+            ctx.save_for_backward(*pick((results, *args)))
+        else:
+            op.keep(ctx, args[:count], as_tuple(results))
+        return results
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        needed = ctx.needs_input_grad[:count]
+        return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
+
+    return op.node_of(0, forward=forward, backward=backward)
+
+
+def _picker(places: tuple[int, ...]) -> Callable[[Arguments], Arguments]:
+    """What takes the items at these places; `itemgetter` gives a tuple for two and more."""
+    match places:
+        case ():
+            return lambda items: ()
+        case (place,):
+            return lambda items: (items[place],)
+        case _:
+            return itemgetter(*places)
 
 
 def gradient(op: Op, args: Arguments) -> Any:

@@ -10,7 +10,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import (
     convolution,
     convolution_data,
@@ -341,6 +351,7 @@ def conv2d(
     padding: int = 0,
     dilation: int = 1,
     groups: int = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Two-dimensional convolution with stride, padding, dilation and groups.
 
@@ -361,6 +372,7 @@ def conv2d(
         padding: int; padding >= 0
         dilation: int; dilation > 0
         groups: int; groups > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, O, P, Q]`
@@ -368,6 +380,8 @@ def conv2d(
     Computes what `torch.nn.functional.conv2d` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(conv2d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)
     if has_torch_function(given):
         return handle_torch_function(
             conv2d, given, input, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups

@@ -22,6 +22,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import add_at, as_rows, pick, take, upcast, upcast_all
 from . import function
@@ -645,6 +646,7 @@ def cross_entropy(
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Negative log likelihood of integer classes under softmax scores.
 
@@ -671,6 +673,7 @@ def cross_entropy(
         ignore_index: int; target value that counts for nothing
         reduction: str; one of mean, sum, none
         label_smoothing: float; weight of the uniform target; 0 <= label_smoothing <= 1
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -678,6 +681,10 @@ def cross_entropy(
     Computes what `torch.nn.functional.cross_entropy` computes.
     """
     given = (input, target, weight)
+    if out is not None:
+        return write_out(
+            cross_entropy, out, given, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+        )
     if has_torch_function(given):
         return handle_torch_function(
             cross_entropy,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import columns, upcast_all, window
 from . import function
 
@@ -477,7 +477,9 @@ OP = register(
 )
 
 
-def gated_recurrence(gate: Tensor, input: Tensor, initial: Tensor | None = None) -> Tensor:
+def gated_recurrence(
+    gate: Tensor, input: Tensor, initial: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Linear recurrence with a gate, the core of state-space models.
 
     h[t] = a[t] h[t - 1] + x[t],    h[-1] = initial  for every channel. The adjoint runs backwards in time with the
@@ -492,11 +494,14 @@ def gated_recurrence(gate: Tensor, input: Tensor, initial: Tensor | None = None)
         gate: `[..., T, D]`; how much of the state is kept
         input: `[..., T, D]`
         initial: `[..., D]`, optional; state before the first step
+        out: a tensor that the result is written into
 
     Returns:
         state: `[..., T, D]`
     """
     given = (gate, input, initial)
+    if out is not None:
+        return write_out(gated_recurrence, out, given)
     if has_torch_function(given):
         return handle_torch_function(gated_recurrence, given, gate, input, initial)
     return OP(given)

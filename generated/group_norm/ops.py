@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    domain_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import (
     add_along,
     add_at,
@@ -533,7 +543,13 @@ OP = register(
 
 
 def group_norm(
-    input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, num_groups: int, eps: float = 1e-5
+    input: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Standardisation of groups of channels, with a learnable scale and shift.
 
@@ -555,6 +571,7 @@ def group_norm(
         bias: `[C]`, optional; shift of each channel
         num_groups: int; number of groups, a divisor of the number of channels; num_groups > 0
         eps: float; added to the variance; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, C, ...]`
@@ -562,6 +579,8 @@ def group_norm(
     Computes what `torch.nn.functional.group_norm` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(group_norm, out, given, num_groups=num_groups, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(group_norm, given, input, weight, bias, num_groups=num_groups, eps=eps)
     return OP(given, num_groups, eps)[0]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
 from .._runtime.functions import amax, columns, flat_index, pick, window
 from . import function
 
@@ -339,7 +339,9 @@ OP = register(
 )
 
 
-def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
+def max_pool2d(
+    input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Largest value of every window.
 
     y[p, q] = max over r, s < kernel_size of x[p stride + r - padding, q stride + s - padding]  Ties share the
@@ -355,6 +357,7 @@ def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
         kernel_size: int; kernel_size > 0
         stride: int | None; stride > 0
         padding: int; 0 <= padding <= kernel_size/2
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., P, Q]`
@@ -362,6 +365,8 @@ def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
     Computes what `torch.nn.functional.max_pool2d` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(max_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)
     if has_torch_function(given):
         return handle_torch_function(max_pool2d, given, input, kernel_size=kernel_size, stride=stride, padding=padding)
     return OP(given, kernel_size, stride, padding)[0]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
 from .._runtime.functions import columns, flat_index
 from . import function
 
@@ -136,7 +136,7 @@ OP = register(
 )
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = None) -> Tensor:
     """Channels rearranged into a finer image.
 
     y[c, h, w] = x[(c r + h % r) r + w % r, h // r, w // r],    r = upscale_factor
@@ -150,6 +150,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Args:
         input: `[..., C, H, W]`; C is a multiple of upscale_factor squared
         upscale_factor: int; upscale_factor > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., O, P, Q]`
@@ -157,6 +158,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Computes what `torch.nn.functional.pixel_shuffle` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(pixel_shuffle, out, given, upscale_factor=upscale_factor)
     if has_torch_function(given):
         return handle_torch_function(pixel_shuffle, given, input, upscale_factor=upscale_factor)
     return OP(given, upscale_factor)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, columns, upcast_all, window
 from . import function
 
@@ -278,7 +278,7 @@ OP = register(
 )
 
 
-def rope(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def rope(input: Tensor, cos: Tensor, sin: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rotary position embedding, the two halves of a head as coordinates.
 
     Coordinate k of the first half and coordinate k of the second half form a plane, which position t turns by an
@@ -298,11 +298,14 @@ def rope(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         input: `[..., T, D]`; queries or keys; D is even
         cos: `[T, H]`; cosine of the angle of each position and plane; H = D/2
         sin: `[T, H]`; sine of the same angle
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., T, …]`
     """
     given = (input, cos, sin)
+    if out is not None:
+        return write_out(rope, out, given)
     if has_torch_function(given):
         return handle_torch_function(rope, given, input, cos, sin)
     return OP(given)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    range_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_along, add_at, columns, combine_along, pick, upcast_all
 from . import function
 
@@ -183,7 +193,9 @@ OP = register(
 )
 
 
-def segment_max(input: Tensor, segment: Tensor, num_segments: int, empty: float = 0.0) -> Tensor:
+def segment_max(
+    input: Tensor, segment: Tensor, num_segments: int, empty: float = 0.0, *, out: Tensor | None = None
+) -> Tensor:
     """Largest of the rows that share a segment, feature by feature.
 
     `y[s] = max of x[n] over all n with segment[n] = s`; a segment without rows is `empty`. Equal maxima share the
@@ -202,11 +214,14 @@ def segment_max(input: Tensor, segment: Tensor, num_segments: int, empty: float 
         segment: integer `[N]`; the segment of each row; 0 <= segment < num_segments
         num_segments: int; number of segments; num_segments > 0
         empty: float; value of a segment without rows
+        out: a tensor that the result is written into
 
     Returns:
         output: `[S, ...]`
     """
     given = (input, segment)
+    if out is not None:
+        return write_out(segment_max, out, given, num_segments=num_segments, empty=empty)
     if has_torch_function(given):
         return handle_torch_function(segment_max, given, input, segment, num_segments=num_segments, empty=empty)
     return OP(given, num_segments, empty)[0]

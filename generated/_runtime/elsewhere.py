@@ -101,7 +101,7 @@ def second_order(
 ) -> tuple[Tensor | None, ...]:
     """The gradient of a gradient that a callable computes, by torch's own differentiation of what the callable does.
 
-    `forward` is called with the inputs, in a sequence, and params, as `register` has it. `wrt`: the inputs that have
+    `forward` is called with the inputs, in a tuple, and params, as `register` has it. `wrt`: the inputs that have
     gradients. Gradients of the cotangents `grads` come first, then those of these inputs.
     """
     places = [i for i in wrt if inputs[i] is not None]
@@ -110,7 +110,7 @@ def second_order(
         full = list(inputs)
         for i, leaf in zip(places, leaves[len(grads) :], strict=True):
             full[i] = leaf
-        outputs = as_tuple(forward(full, *params.values()))
+        outputs = as_tuple(forward(tuple(full), *params.values()))
         found = as_tuple(backward(*leaves[: len(grads)], *full, *outputs, **params))
         found = tuple(like_input(f, full[i]) for i, f in zip(wrt, found, strict=True))
         used = [(f, g) for f, g in zip(found, grad_grads, strict=True) if f is not None and g is not None]

@@ -10,7 +10,7 @@ is refused, or fails, takes the full way, which also words the errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,11 @@ _MISSED = (RuntimeError, TypeError, ValueError, IndexError)
 
 
 def caller(op: Forward) -> Callable[..., Any]:
-    """What calls the operator with its operands, in a sequence, and its params."""
+    """What calls the operator with its operands, in a tuple, and its params."""
     d, call, checks, calls = op.definition, op.call, op.checks, native.CALLS
     names = d.operands or d.inputs
 
-    def full(given: Sequence[Any], *params: Any) -> Any:
+    def full(given: Arguments, *params: Any) -> Any:
         return call(*operands(d.name, names, d.kinds, given), *params)
 
     if not private.AVAILABLE:
@@ -43,19 +43,20 @@ def caller(op: Forward) -> Callable[..., Any]:
     compiling, profiling = torch.compiler.is_dynamo_compiling, private.profiling
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
-    def run(given: Sequence[Any], *params: Any) -> Any:
+    def run(given: Arguments, *params: Any) -> Any:
         kernel = op.quick
         if kernel is None or compiling() or forward_ad._current_level >= 0 or profiling():
             return call(*operands(d.name, names, d.kinds, given), *params)
         if contraction and autocasting():
             return full(given, *params)
+        args = given + params  # no copy where one of them is empty, as `(*given, *params)` would be
         try:
             for check in checks:
-                check(*given, *params)
+                check(*args)
             if grad_enabled() and any_requires_grad(*given):
-                results = apply(*given, *params)
+                results = apply(*args)
             else:
-                results = kernel(*given, *params)
+                results = kernel(*args)
         except _MISSED:
             return full(given, *params)
         calls["native"] += 1

@@ -26,7 +26,7 @@ from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
-    """Define the dispatcher ops of an operator; the result is called with its operands, in a sequence, and params."""
+    """Define the dispatcher ops of an operator; the result is called with its operands, in a tuple, and params."""
     return quick.caller(Forward(definition))
 
 

@@ -41,7 +41,7 @@ def op_info(tests: type[Checks]) -> Any:
         inplace_operator_variant=None,
         dtypes=_dtypes(tests),
         sample_inputs_func=lambda _, device, dtype, grad, **__: [*_samples(tests, device, dtype, grad)],
-        supports_out=False,
+        supports_out=tests.takes_out,
         supports_autograd=differentiable,
         supports_gradgrad=twice,
         supports_forward_ad=differentiable and tests.forward_mode,

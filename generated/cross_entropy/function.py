@@ -202,7 +202,7 @@ def cross_entropy_tangent(
         sum_n_all = each.sum()
     elif reduction == "mean" or weight is None:
         safe_target = torch.where(keep, target, 0)
-        chosen = torch.where(keep, -pick(tangent_logp, safe_target), 0)
+        chosen = torch.where(keep, -pick(tangent_logp, safe_target, guarded=True), 0)
     chosen_2 = torch.where(keep, -(tangent_sum_c / C), 0)
     if weight is not None and reduction != "none":
         tangent_output = ((1 - label_smoothing) * tangent_hit + label_smoothing * chosen_2).sum()

@@ -187,7 +187,7 @@ def cross_entropy_second(
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
     if weight is not None and reduction == "mean":
         safe_safe_target = torch.where(keep, safe_target, 0)
-        grad_grad_weight_picked = take(grad_grad_weight, safe_safe_target)
+        grad_grad_weight_picked = take(grad_grad_weight, safe_safe_target, guarded=True)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
         neg_value_2 = -(grad_grad_weight_picked * logp_picked)
         safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
@@ -222,8 +222,9 @@ def cross_entropy_second(
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
             safe_safe_target = torch.where(keep, safe_target, 0)
+            grad_grad_weight_picked_2 = take(grad_grad_weight, safe_safe_target, guarded=True)
             if reduction == "sum":
-                product = take(grad_grad_weight, safe_safe_target) * pick(logp, safe_target, guarded=True)
+                product = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
                 chosen_3 = torch.where(keep, -product, 0)
                 grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
                 total_2 = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
@@ -239,7 +240,6 @@ def cross_entropy_second(
                     grad_grad_output = product_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            grad_grad_weight_picked_2 = take(grad_grad_weight, safe_safe_target)
             product_2 = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
             total_2 = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
             product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
@@ -273,7 +273,7 @@ def cross_entropy_second(
                 total_2 = chosen_2 + product_2 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
                 grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
             else:
-                grad_grad_weight_picked = take(grad_grad_weight, position)
+                grad_grad_weight_picked = take(grad_grad_weight, position, guarded=True)
                 if reduction == "sum":
                     chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked * grad_hit), 0)
                 else:

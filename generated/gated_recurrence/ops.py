@@ -150,7 +150,7 @@ def gated_recurrence_second(
             grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
         else:
             chosen = torch.where(~mask, t_3 - 1, 0)
-            product_2 = grad_grad_gate * columns(state.mT, chosen).mT
+            product_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
             grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, product_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
         if initial is not None:
@@ -392,17 +392,17 @@ def gated_recurrence_backward_tangent(
     t_5 = torch.arange(T, device=tangent_grad_state.device)
     mask = t_5 == 0
     chosen_6 = torch.where(~mask, t_5 - 1, 0)
-    state_picked_2 = columns(state.mT, chosen_6, guarded=True).mT
+    state_picked_2 = columns(state.mT, chosen_6).mT
     if initial is not None:
         chosen_7 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
         product_9 = chosen_7 * tangent_grad_input
-        tangent_state_picked = columns(tangent_state.mT, chosen_6, guarded=True).mT
+        tangent_state_picked = columns(tangent_state.mT, chosen_6).mT
         chosen_8 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
         product_10 = tangent_initial.unsqueeze(-2) * grad_state_1
         tangent_grad_gate = product_9 + torch.where(mask.unsqueeze(-1), product_10, 0) + chosen_8
     else:
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked_2)
-        product_6 = columns(tangent_state.mT, chosen_6, guarded=True).mT * grad_state_1
+        product_6 = columns(tangent_state.mT, chosen_6).mT * grad_state_1
         tangent_grad_gate = chosen_5 + torch.where(mask.unsqueeze(-1), 0, product_6)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)

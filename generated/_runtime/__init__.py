@@ -17,6 +17,7 @@ from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .native import add_function, calls, entry, kernel, load_library, use_backend
+from .out import write_out
 from .registration import filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
 
@@ -51,4 +52,5 @@ __all__ = [
     "second_order",
     "size_error",
     "use_backend",
+    "write_out",
 ]

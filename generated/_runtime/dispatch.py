@@ -124,7 +124,7 @@ class Op(ABC):
             flops.add(self, count)
         if not private.AVAILABLE:
             torch.library.register_autograd(
-                f"{NAMESPACE}::{name}", self.node_backward, setup_context=self.setup_context, lib=LIBRARY
+                f"{NAMESPACE}::{name}", self.gradients(), setup_context=self.setup_context, lib=LIBRARY
             )
             return
         self.node = self._make_node()
@@ -237,10 +237,6 @@ class Op(ABC):
         """The single-level autograd function of this op; torch wants plain functions in it."""
 
         def forward(ctx: Any, keyset: Any, overload: Any, levels: tuple[int, ...], *args: Any) -> Any:
-            if keyset is None:  # straight to a kernel
-                results = overload(*args)
-                self.remember_plain(ctx, args, as_tuple(results))
-                return results
             if private.transforms_active():
                 with torch.enable_grad(), private.forward_grad(True):
                     results = below(keyset, overload, levels, args)
@@ -249,17 +245,29 @@ class Op(ABC):
             self.remember(ctx, levels, args, as_tuple(results))
             return results
 
-        def backward(ctx: Any, *grads: Any) -> Any:
-            return (None,) * NODE_ARGUMENTS + self.node_backward(ctx, *grads)
-
         def jvp(ctx: Any, *tangents: Any) -> Any:
             return self.node_jvp(ctx, *tangents[NODE_ARGUMENTS:])
+
+        return self.node_of(NODE_ARGUMENTS, forward=forward, jvp=jvp)
+
+    def node_of(self, before: int, **methods: Formula) -> Any:
+        """An autograd function with the gradients of this op, applied to so many arguments before those of the op."""
 
         def key(ctx: Any) -> Any:
             return (ctx._autograd_function_id,)
 
-        methods = {"forward": forward, "backward": backward, "jvp": jvp, "_compiled_autograd_key": key}
+        methods = {"backward": self.gradients(before), "_compiled_autograd_key": key} | methods
         return type(self.name, (private.SingleLevelFunction,), {n: staticmethod(f) for n, f in methods.items()})
+
+    def gradients(self, before: int = 0) -> Formula:
+        """`backward` of such a function."""
+        first, padding = (None,) * before, (False,) * self.count
+
+        def backward(ctx: Any, *grads: Any) -> Any:
+            needed = (ctx.needs_input_grad[before:] + padding)[: self.count]
+            return first + self.node_backward(ctx, ctx.levels, ctx.others, needed, *grads)
+
+        return backward
 
     def setup_context(self, ctx: Any, inputs: Arguments, output: Any) -> None:
         self.remember(ctx, (), self.complete(inputs), as_tuple(output))
@@ -268,17 +276,6 @@ class Op(ABC):
         ctx.set_materialize_grads(False)
         ctx.levels, ctx.others = levels, args[self.count :]
         self.save(ctx, args[: self.count], results)
-
-    def remember_plain(self, ctx: Any, args: Arguments, results: Arguments) -> None:
-        """The same for what no transform and no forward mode will ask for."""
-        ctx.set_materialize_grads(False)
-        ctx.levels, ctx.others = (), args[self.count :]
-        self.keep(ctx, args[: self.count], results)
-
-    def needed(self, ctx: Any) -> dict[str, bool]:
-        """Which tensor arguments need a gradient."""
-        flags = ctx.needs_input_grad[NODE_ARGUMENTS if private.AVAILABLE else 0 :]
-        return {n: i < len(flags) and bool(flags[i]) for i, n in enumerate(self.tensors)}
 
     def settled(self, names: Sequence[str], tangents: Sequence[Any]) -> list[Any]:
         """Tangents of some results with memory of their own: torch wants them laid out exactly as the results."""
@@ -299,8 +296,10 @@ class Op(ABC):
         """Keep what `node_backward` reads."""
 
     @abstractmethod
-    def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
-        """The gradients of all arguments, None for those without one."""
+    def node_backward(
+        self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
+    ) -> Arguments:
+        """The gradients of all arguments, None for those without one; `needed` says which tensors need one."""
 
     @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
@@ -317,7 +316,7 @@ def free_name(name: str) -> str:
 
 def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Arguments) -> list[Any]:
     """What another library returned, as tensors of their own in the declared dtypes, where the shapes are right."""
-    memory = [a.untyped_storage().data_ptr() for a in args if isinstance(a, Tensor)]
+    taken = [address for a in args if isinstance(a, Tensor) for address in memory(a)]
     made: list[Any] = []
     for name, result, like in zip(op.results, results, declared, strict=True):
         if like is None or result is None:
@@ -327,8 +326,8 @@ def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Argum
             found = list(result.shape) if isinstance(result, Tensor) else type(result).__name__
             raise ValueError(f"{op.name}: {name} must come as a tensor of shape {list(like.shape)}, not {found}")
         own = result.detach().to(like).contiguous()
-        made.append(own.clone() if own.untyped_storage().data_ptr() in memory else own)
-        memory.append(made[-1].untyped_storage().data_ptr())
+        made.append(own.clone() if any(address in taken for address in memory(own)) else own)
+        taken += memory(made[-1])
     return made
 
 
@@ -343,19 +342,18 @@ def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) 
 
 def distinct(results: Sequence[Any], args: Arguments) -> list[Any]:
     """Contiguous tensors that share memory neither with the arguments nor with one another."""
-    taken = [memory(a) for a in args if isinstance(a, Tensor)]
+    taken = [private.storage_address(a) for a in args if isinstance(a, Tensor)]
     found: list[Any] = []
     for result in results:
         own = None if result is None else result.contiguous()
         if own is not None:
-            start = memory(own)
-            if (start and start in taken) or any(own is r for r in found):
+            if private.storage_address(own) in taken:
                 own = own.clone()
-            taken.append(start)
+            taken.append(private.storage_address(own))
         found.append(own)
     return found
 
 
-def memory(tensor: Tensor) -> int:
-    """Where the storage of a tensor begins."""
-    return tensor.untyped_storage().data_ptr()
+def memory(tensor: Tensor) -> tuple[int, int]:
+    """The storage, and where its data begin: another library may have put a storage of its own around them."""
+    return private.storage_address(tensor), private.data_address(tensor)

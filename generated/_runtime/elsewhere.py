@@ -101,7 +101,7 @@ def second_order(
 ) -> tuple[Tensor | None, ...]:
     """The gradient of a gradient that a callable computes, by torch's own differentiation of what the callable does.
 
-    `forward` is called with the inputs, in a sequence, and params, as `register` has it. `wrt`: the inputs that have
+    `forward` is called with the inputs, in a tuple, and params, as `register` has it. `wrt`: the inputs that have
     gradients. Gradients of the cotangents `grads` come first, then those of these inputs.
     """
     places = [i for i in wrt if inputs[i] is not None]
@@ -110,7 +110,7 @@ def second_order(
         full = list(inputs)
         for i, leaf in zip(places, leaves[len(grads) :], strict=True):
             full[i] = leaf
-        outputs = as_tuple(forward(full, *params.values()))
+        outputs = as_tuple(forward(tuple(full), *params.values()))
         found = as_tuple(backward(*leaves[: len(grads)], *full, *outputs, **params))
         found = tuple(like_input(f, full[i]) for i, f in zip(wrt, found, strict=True))
         used = [(f, g) for f, g in zip(found, grad_grads, strict=True) if f is not None and g is not None]
@@ -185,7 +185,8 @@ class FromElsewhere(Op):
 
     def kernel(self, *args: Any) -> Any:
         result = self.compute(*args).contiguous()
-        return result.clone() if any(result.data_ptr() == a.data_ptr() for a in args[: self.count]) else result
+        own, given = private.data_address(result), [private.data_address(a) for a in args[: self.count]]
+        return result.clone() if own in given else result
 
     def fake(self, *args: Any) -> Any:
         return args[0].new_empty(args[0].shape)
@@ -205,16 +206,17 @@ class FromElsewhere(Op):
     def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         ctx.save_for_backward(*tensors)
 
-    def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
-        needed = list(self.needed(ctx).values())
+    def node_backward(
+        self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
+    ) -> Arguments:
         if grads[0] is None:
             return (None,) * len(self.arguments)
 
         def pull(grad: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-            return tuple(grad * d for d in self.slopes(tensors, ctx.others))
+            return tuple(grad * d for d in self.slopes(tensors, others))
 
         found = private.outside_old_vmap(pull, (grads[0], *ctx.saved_tensors))
-        return (*[g if n else None for g, n in zip(found, needed, strict=True)], *([None] * len(ctx.others)))
+        return (*[g if n else None for g, n in zip(found, needed, strict=True)], *([None] * len(others)))
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         moved = [(i, t) for i, t in enumerate(tangents[: self.count]) if t is not None]

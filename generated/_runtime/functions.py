@@ -30,6 +30,20 @@ def upcast_all(*tensors: Tensor | None) -> tuple[Any, ...]:
     return tuple(upcast(x) for x in tensors)
 
 
+def wide_fmod(x: Tensor, y: Tensor | float) -> Tensor:
+    """The rest of x/y with the sign of `x`; in float64, as torch's own is nan where x/y overflows float32."""
+    return torch.fmod(*_wide(x, y)).to(x.dtype)
+
+
+def wide_remainder(x: Tensor, y: Tensor | float) -> Tensor:
+    """The rest of x/y with the sign of `y`, otherwise like `wide_fmod`."""
+    return torch.remainder(*_wide(x, y)).to(x.dtype)
+
+
+def _wide(x: Tensor, y: Tensor | float) -> tuple[Tensor, Any]:
+    return (x.double(), y.double() if isinstance(y, Tensor) else y) if x.is_floating_point() else (x, y)
+
+
 def as_rows(x: Tensor, dims: int = 1) -> Tensor:
     """The batch dims, all but the last `dims`, as one."""
     lead = x.ndim - dims
@@ -253,8 +267,18 @@ def _inside(index: Tensor, size: int) -> Tensor:
     return (index >= 0) & (index < size)
 
 
-def take(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
-    """The rows `x[index]`, for an index of any shape. Positions do not wrap; outside, `fill` is read if given."""
+def _any_if_empty(x: Tensor, dim: int, index: Tensor) -> tuple[Tensor, Tensor]:
+    """The tensor and positions along a dim of it; if that is empty, one that is not, and positions in it."""
+    return (x, index) if x.shape[dim] else (_never_empty(x, (dim,), 0), torch.zeros_like(index))
+
+
+def take(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
+    """The rows `x[index]`, for an index of any shape. Positions do not wrap; outside, `fill` is read if given.
+
+    `guarded`: what is read does not matter where `x` has no rows at all.
+    """
+    if guarded:
+        x, index = _any_if_empty(x, 0, index)
     if fill is None:
         return x.index_select(0, index.reshape(-1)).reshape((*index.shape, *x.shape[1:]))
     inside = _inside(index, x.shape[0])
@@ -262,16 +286,20 @@ def take(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
     return torch.where(inside.reshape((*index.shape, *(1,) * (x.ndim - 1))), rows, fill)
 
 
-def columns(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
+def columns(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
     """The columns `x[..., index]`, otherwise like `take`."""
+    if guarded:
+        x, index = _any_if_empty(x, -1, index)
     if fill is None:
         return x.index_select(-1, index.reshape(-1)).reshape((*x.shape[:-1], *index.shape))
     inside = _inside(index, x.shape[-1])
     return torch.where(inside, columns(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
 
 
-def pick(x: Tensor, index: Tensor, fill: float | None = None) -> Tensor:
+def pick(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool = False) -> Tensor:
     """One element of each row: `x[..., index[...]]`. Leading dims broadcast; otherwise like `take`."""
+    if guarded:
+        x, index = _any_if_empty(x, -1, index)
     if fill is not None:
         inside = _inside(index, x.shape[-1])
         return torch.where(inside, pick(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)

@@ -56,6 +56,10 @@ try:
 except (ImportError, AttributeError):
     AVAILABLE = False
 
+# which memory a tensor has; the public ways to ask give it a copy of its own where that is put off until it is written
+storage_address = getattr(torch._C, "_storage_address", lambda tensor: tensor.untyped_storage().data_ptr())
+data_address = getattr(torch._C, "_data_address", Tensor.data_ptr)
+
 
 def plain(args: Sequence[Any]) -> bool:
     """May an op with these arguments leave autograd alone? No transform is active, and nothing needs a derivative."""

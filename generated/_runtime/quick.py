@@ -10,53 +10,93 @@ is refused, or fails, takes the full way, which also words the errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.autograd import forward_ad
 
 from . import native, private
 from .arguments import operands
-from .dispatch import Op
+from .batching import as_tuple
+
+if TYPE_CHECKING:
+    from .dispatch import Op
+    from .registration import Forward
 
 Arguments = tuple[Any, ...]
 _MISSED = (RuntimeError, TypeError, ValueError, IndexError)
 
 
-def caller(op: Op) -> Callable[..., Any]:
-    """What calls the operator with its operands, in a sequence, and its params."""
+def caller(op: Forward) -> Callable[..., Any]:
+    """What calls the operator with its operands, in a tuple, and its params."""
     d, call, checks, calls = op.definition, op.call, op.checks, native.CALLS
     names = d.operands or d.inputs
 
-    def full(given: Sequence[Any], *params: Any) -> Any:
+    def full(given: Arguments, *params: Any) -> Any:
         return call(*operands(d.name, names, d.kinds, given), *params)
 
     if not private.AVAILABLE:
         return full
-    apply, contraction, autocasting = op.node.apply, d.contraction, private.autocasting
+    apply, contraction, autocasting = node(op).apply, d.contraction, private.autocasting
     compiling, profiling = torch.compiler.is_dynamo_compiling, private.profiling
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
-    def run(given: Sequence[Any], *params: Any) -> Any:
+    def run(given: Arguments, *params: Any) -> Any:
         kernel = op.quick
         if kernel is None or compiling() or forward_ad._current_level >= 0 or profiling():
             return call(*operands(d.name, names, d.kinds, given), *params)
         if contraction and autocasting():
             return full(given, *params)
+        args = given + params  # no copy where one of them is empty, as `(*given, *params)` would be
         try:
             for check in checks:
-                check(*given, *params)
+                check(*args)
             if grad_enabled() and any_requires_grad(*given):
-                results = apply(None, kernel, (), *given, *params)
+                results = apply(*args)
             else:
-                results = kernel(*given, *params)
+                results = kernel(*args)
         except _MISSED:
             return full(given, *params)
         calls["native"] += 1
         return results
 
     return run
+
+
+def node(op: Forward) -> Any:
+    """The autograd function that records a short call; what transforms and forward mode would ask for is left out."""
+    count, others, pick = op.count, bool(op.others), _picker(op.kept)
+    alone = len(op.results) == 1 and not op.sized and not op.inert
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        results = op.quick(*args)
+        ctx.set_materialize_grads(False)
+        if others:
+            ctx.others = args[count:]
+        if alone:
+            ctx.save_for_backward(*pick((results, *args)))
+        else:
+            op.keep(ctx, args[:count], as_tuple(results))
+        return results
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        needed = ctx.needs_input_grad[:count]
+        return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
+
+    return op.node_of(0, forward=forward, backward=backward)
+
+
+def _picker(places: tuple[int, ...]) -> Callable[[Arguments], Arguments]:
+    """What takes the items at these places; `itemgetter` gives a tuple for two and more."""
+    match places:
+        case ():
+            return lambda items: ()
+        case (place,):
+            return lambda items: (items[place],)
+        case _:
+            return itemgetter(*places)
 
 
 def gradient(op: Op, args: Arguments) -> Any:

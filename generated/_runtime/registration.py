@@ -19,14 +19,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, private, quick, sharding
+from . import native, out, private, quick, sharding
 from .arguments import operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
 from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
-    """Define the dispatcher ops of an operator; the result is called with its operands, in a sequence, and params."""
+    """Define the dispatcher ops of an operator; the result is called with its operands, in a tuple, and params."""
     return quick.caller(Forward(definition))
 
 
@@ -38,7 +38,8 @@ def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Argume
     bound.apply_defaults()
     names, values = list(bound.arguments), list(bound.arguments.values())
     count = len(d.operands or d.inputs)
-    return op.call, (*operands(d.name, names[:count], d.kinds, values[:count]), *values[count:]), {}
+    end = count + len(d.params)
+    return op.call, (*operands(d.name, names[:count], d.kinds, values[:count]), *values[count:end]), {}
 
 
 class Forward(Op):
@@ -56,6 +57,9 @@ class Forward(Op):
         self.actives = tuple(places[n] for n in self.active)
         self.inert = tuple(places[n] for n in results if n not in self.active)
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
+        self.reached = tuple(d.inputs.index(n) for n in self.wrt)
+        self.slots = tuple(self.wrt.index(n) if n in self.wrt else None for n in self.arguments)
+        out.add_overload(self)
         native.add(d.name, "forward", self)
         if d.contraction:
             for device in ("CPU", "CUDA"):
@@ -71,23 +75,24 @@ class Forward(Op):
         if self.inert:
             ctx.mark_non_differentiable(*[known[k] for k in self.inert if known[k] is not None])
 
-    def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
-        grads = tuple(g for n, g in zip(self.results, grads, strict=True) if n in self.active)
+    def node_backward(
+        self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
+    ) -> Arguments:
+        grads = tuple([grads[k] for k in self.actives])
         given = next((g for g in grads if g is not None), None)
-        needed = self.needed(ctx)
-        if given is None or self.backward is None or not any(needed[n] for n in self.wrt):
+        if given is None or self.backward is None or not any(needed[k] for k in self.reached):
             return (None,) * len(self.arguments)
         if len(grads) > 1:
             grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
-        args = (*grads, *self.restored(ctx, given), *ctx.others, list(needed.values()))
-        if ctx.levels:
-            levels = self.backward.inherited(self.carried(ctx.levels))
-            results = self.backward.batched(*args, levels=levels)
+        args = (*grads, *self.restored(ctx, given), *others, list(needed))
+        if levels:
+            inherited = self.backward.inherited(self.carried(levels))
+            results = self.backward.batched(*args, levels=inherited)
         else:
             results = quick.gradient(self.backward, args)
             results = self.backward.call(*args) if results is None else results
-        found = dict(zip(self.wrt, as_tuple(results), strict=True))
-        return tuple(found.get(n) for n in self.arguments)
+        results = as_tuple(results)
+        return tuple([None if k is None else results[k] for k in self.slots])
 
     def restored(self, ctx: Any, like: Tensor) -> Sequence[Tensor | None]:
         """What the backward op takes of inputs and results."""
@@ -133,19 +138,21 @@ class Backward(Op):
     def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         ctx.save_for_backward(*tensors)
 
-    def node_backward(self, ctx: Any, *grads: Any) -> Arguments:
+    def node_backward(
+        self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
+    ) -> Arguments:
         d = self.definition
         if d.second is None:
             self.refuse("twice" + ": it is once_differentiable" * d.once_differentiable)
         if all(g is None for g in grads):
             return (None,) * len(self.arguments)
-        carried = self.carried(ctx.levels)
-        values = dict(zip(self.arguments, (*ctx.saved_tensors, *ctx.others), strict=True))
+        carried = self.carried(levels)
+        values = dict(zip(self.arguments, (*ctx.saved_tensors, *others), strict=True))
         values |= self.cotangents(grads, values, carried)
         if carried:
             carried |= {f"grad_{n}": carried[n] for n in self.results}
-        needed = self.needed(ctx)
-        values[MASK] = [needed.get(n, False) for n in d.second_mask]
+        wanted = dict(zip(self.tensors, needed, strict=True))
+        values[MASK] = [wanted.get(n, False) for n in d.second_mask]
         results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
         found = dict(zip(d.second_returns, results, strict=True))
         if carried:

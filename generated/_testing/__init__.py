@@ -2,15 +2,26 @@
 """The checks that every generated operator passes; a `test_<op>.py` states its cases and inherits them."""
 
 from .cases import Case, bools, complexes, floats, ints
+from .composite import CompositeChecks
 from .derivatives import DerivativeChecks
 from .dispatch import DispatchChecks
 from .interface import InterfaceChecks
 from .layouts import LayoutChecks
+from .opinfo import OpInfoChecks, op_info
 from .sharding import ShardingChecks
 from .values import ValueChecks
 
-__all__ = ["Case", "OperatorTests", "bools", "complexes", "floats", "ints"]
+__all__ = ["Case", "OperatorTests", "bools", "complexes", "floats", "ints", "op_info"]
 
 
-class OperatorTests(ValueChecks, DerivativeChecks, LayoutChecks, DispatchChecks, InterfaceChecks, ShardingChecks):
+class OperatorTests(
+    ValueChecks,
+    DerivativeChecks,
+    LayoutChecks,
+    DispatchChecks,
+    CompositeChecks,
+    OpInfoChecks,
+    InterfaceChecks,
+    ShardingChecks,
+):
     """Inherit, and state `operator`, `cases` and what the operator is like."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -15,12 +16,13 @@ import pytest
 import torch
 
 from .. import _runtime
-from .cases import Case, objective
+from .cases import Case, cotangent, objective
 
 WITHOUT_TORCH = ("test_deterministic", "test_layouts", "test_empty_batch", "test_meta_device", "test_module")
 BACKEND = os.environ.get("OPGEN_BACKEND", "torch")
 
 _EXACT = ("test_values", "test_gradients", "test_second_gradients", "test_reference")
+_DEAR = ("test_compile", "test_composite_compliance", "test_export", "test_sharding")  # all but one case are slow
 
 
 class Checks:
@@ -40,6 +42,7 @@ class Checks:
     once_differentiable: ClassVar[bool] = False
     inplace: ClassVar[Callable[..., Any] | None] = None
     overwritten: ClassVar[str] = ""  # the input that `inplace` overwrites
+    takes_out: ClassVar[bool] = True  # a keyword `out`
     tolerances: ClassVar[tuple[tuple[str, float], ...]] = ()  # relative and absolute, by dtype; good ones for the rest
     make_module: ClassVar[Callable[..., torch.nn.Module] | None] = None
 
@@ -63,7 +66,7 @@ class Checks:
         if "case" in metafunc.fixturenames:
             exact = metafunc.function.__name__ in _EXACT
             cases = [c for c in metafunc.cls.cases if exact or not c.pinned]
-            if metafunc.function.__name__ in ("test_compile", "test_export", "test_sharding"):
+            if metafunc.function.__name__ in _DEAR:
                 marks = [() if k == 0 else (pytest.mark.slow,) for k in range(len(cases))]
                 chosen = [pytest.param(c, marks=m) for c, m in zip(cases, marks, strict=True)]
                 metafunc.parametrize("case", chosen, ids=str)
@@ -127,6 +130,25 @@ class Checks:
         results = formula(*[bound.arguments[n] for n in inspect.signature(formula).parameters])
         return list(results if isinstance(results, tuple) else (results,))[: len(outputs)]
 
+    def referred(self, case: Case, reference: Any, arguments: Sequence[torch.Tensor | None]) -> Any:
+        """A call by the names that both know: a reference may order its arguments or choose defaults in another way."""
+        names = _parameter_names(reference)
+        ours = inspect.signature(type(self).operator).parameters.items()
+        known = [(n, p.default) for n, p in ours if n in names and n not in case.inputs]
+        keywords = {n: value for n, value in known if value is not None and value is not inspect.Parameter.empty}
+        keywords |= case.params
+        positional: list[torch.Tensor | None] = []
+        for name, argument in zip(case.inputs, arguments, strict=True):
+            if name not in names:
+                positional.append(argument)
+            elif argument is not None:
+                keywords[name] = argument
+        while positional and positional[-1] is None:
+            positional.pop()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # advice about its own use
+            return reference(*positional, **keywords)
+
     def gradients(
         self, case: Case, arguments: Sequence[torch.Tensor | None], **options: Any
     ) -> tuple[torch.Tensor | None, ...]:
@@ -143,6 +165,34 @@ class Checks:
         if not self.has_gradient(case):
             pytest.skip("not applicable: no input has a gradient")
 
+    def need_differences(self) -> None:
+        """Finite differences have to give the gradient."""
+        if self.stated_gradient:
+            pytest.skip("not applicable: the spec states the gradient, finite differences do not apply")
+        if any(_is_flat(f) for f in self.elsewhere):
+            pytest.skip("not applicable: a step function has a stated derivative, finite differences are 0")
+
+    def need_second_differences(self) -> None:
+        """Finite differences of the gradient have to give the gradient of the gradient."""
+        if self.stated_twice or any(_is_flat(f) for f in self.elsewhere):
+            pytest.skip("not applicable: the gradient holds a stated derivative or a constant")
+
+    def op_call(self, case: Case) -> tuple[Any, tuple[Any, ...]]:
+        """The forward op with its kernels, and the arguments that a call of the operator hands to it."""
+        _, given, _ = _runtime.overload_call(type(self).operator, *case.arguments(), **case.params)
+        return _runtime.entry(type(self).operator.__name__), given
+
+    def backward_call(self, op: Any, given: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of the backward op, or none where there is none."""
+        if op.backward is None:
+            return ()
+        d, results = op.definition, op.call(*given)
+        known = dict(zip(op.arguments, given, strict=True))
+        known |= dict(zip(op.results, results if isinstance(results, tuple) else (results,), strict=True))
+        grads = [cotangent(known[n]) for n in op.active]
+        mask = [n in op.wrt and known[n] is not None for n in d.inputs]
+        return (*grads, *(known[n] for n in d.saved), *given[op.count :], mask) if any(mask) else ()
+
 
 def _like(output: torch.Tensor, numbers: Sequence[Any]) -> torch.Tensor:
     """Numbers in the form of an output; of a complex one the real and imaginary parts in turn."""
@@ -150,3 +200,20 @@ def _like(output: torch.Tensor, numbers: Sequence[Any]) -> torch.Tensor:
         parts = torch.tensor(numbers, dtype=output.dtype.to_real()).reshape(*output.shape, 2)
         return torch.view_as_complex(parts)
     return torch.tensor(numbers, dtype=output.dtype).reshape(output.shape)
+
+
+def _is_flat(function: Any) -> bool:
+    """Does a function of another library change nowhere, or in steps only?"""
+    points = torch.linspace(-2.0, 2.0, 41, dtype=torch.float64) + 0.013
+    count = function.count
+    here, moved = (function.compute(*[points + shift] * count) for shift in (0.0, 1e-7))
+    return torch.equal(torch.nan_to_num(here), torch.nan_to_num(moved))
+
+
+def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What may be passed by name; nothing for a function that does not say."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))

@@ -42,7 +42,7 @@ class Sample:
                 real = Sample(self.shape, "float", self.low, self.high, self.salt, self.values)
                 return torch.complex(made := real.tensor(torch.promote_types(dtype, torch.float32), batch), 0 * made)
             halves = Sample((*self.shape, 2), "float", self.low, self.high, self.salt)
-            return torch.view_as_complex(halves.tensor(torch.promote_types(dtype, torch.float32), batch))
+            return torch.view_as_complex(halves.tensor(torch.promote_types(dtype, torch.float32), batch)).clone()
         sizes = self.sizes(batch)
         if self.values:
             kinds = {"float": torch.float64, "int": torch.int64, "bool": torch.bool}

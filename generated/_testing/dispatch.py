@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import torch
 
-from .. import _runtime
 from .base import Checks
 from .cases import Case, assert_close_to, assert_same, has_gradient, objective
 
@@ -18,21 +17,18 @@ class DispatchChecks(Checks):
     """The dispatcher's view: opcheck, meta tensors, compile, export, autocast, tensor-likes."""
 
     def test_opcheck(self, case: Case) -> None:
-        overload, given, keywords = _runtime.overload_call(
-            type(self).operator, *case.arguments(grad=True), **case.params
-        )
-        # the op takes the parts of complex inputs, which are no leaves
-        arguments = tuple(
-            a.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in given
-        )
-        utilities = (
-            "test_schema",
-            "test_autograd_registration",
-            "test_faketensor",
-            "test_aot_dispatch_static",
-            "test_aot_dispatch_dynamic",
-        )
-        torch.library.opcheck(overload, arguments, keywords, test_utils=utilities)
+        op, given = self.op_call(case)
+        _opcheck(op.call, _leaves(given))
+
+    @pytest.mark.slow
+    def test_opcheck_backward(self, case: Case) -> None:
+        op, given = self.op_call(case)
+        arguments = self.backward_call(op, given)
+        if not arguments:
+            pytest.skip("not applicable: no input has a gradient")
+        _opcheck(op.backward.call, tuple(arguments))
+        if not self.once_differentiable:
+            _opcheck(op.backward.call, _leaves(arguments))
 
     def test_meta_device(self, case: Case) -> None:
         arguments = case.arguments()
@@ -82,8 +78,6 @@ class DispatchChecks(Checks):
     @pytest.mark.slow
     def test_compiled_autograd(self, case: Case) -> None:
         self.need_gradient(case)
-        if any(a is not None and a.is_complex() for a in case.arguments()):
-            pytest.skip("not applicable: torch makes no fake tensors of the parts of complex ones")
         torch._dynamo.reset()
         arguments = case.arguments(grad=True)
         leaves = [a for a in arguments if a is not None and a.requires_grad]
@@ -140,6 +134,20 @@ class DispatchChecks(Checks):
         for a, b in zip(self.call(case, *marked), self.call(case, *arguments), strict=True):
             assert isinstance(a, Marked)
             assert_same(a.as_subclass(torch.Tensor), b)
+
+
+def _opcheck(op: Any, arguments: tuple[Any, ...]) -> None:
+    """All that opcheck has, not only what it does by default."""
+    from torch.testing._internal.optests.generate_tests import ALL_TEST_UTILS
+
+    torch.library.opcheck(op, arguments, test_utils=tuple(ALL_TEST_UTILS))
+
+
+def _leaves(arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments, floats as leaves that require a gradient; the parts of complex numbers are none as they come."""
+    return tuple(
+        a.detach().requires_grad_(a.is_floating_point()) if isinstance(a, torch.Tensor) else a for a in arguments
+    )
 
 
 def _double(a: torch.Tensor) -> torch.Tensor:

@@ -57,7 +57,7 @@ class LayoutChecks(Checks):
         expected, wanted = self.call(case, *plain), ()
         if self.has_gradient(case):
             wanted = self.gradients(case, plain)
-        for change in (_strided, _transposed, _offset):
+        for change in (_strided, _transposed, _offset, _unusual):
             changed = [None if a is None else change(a.detach()).requires_grad_(a.requires_grad) for a in plain]
             for a, b in zip(self.call(case, *changed), expected, strict=True):
                 assert_same(a, b)
@@ -65,6 +65,16 @@ class LayoutChecks(Checks):
             if self.has_gradient(case):
                 for a, b in zip(self.gradients(case, changed), wanted, strict=True):
                     assert a is None or b is None or assert_same(a, b) is None
+
+    def test_copy_on_write(self, case: Case) -> None:
+        plain = case.arguments(grad=True)
+        lazy = [None if a is None else torch._lazy_clone(a.detach()).requires_grad_(a.requires_grad) for a in plain]
+        for a, b in zip(self.call(case, *lazy), self.call(case, *plain), strict=True):
+            assert_same(a, b)
+        if self.has_gradient(case):
+            for a, b in zip(self.gradients(case, lazy), self.gradients(case, plain), strict=True):
+                assert a is None or b is None or assert_same(a, b) is None
+        assert all(a is None or torch._C._is_cow_tensor(a) for a in lazy), "an input was copied that is only read"
 
     def test_expanded_gradients(self, case: Case) -> None:
         self.need_gradient(case)
@@ -147,3 +157,12 @@ def _offset(a: torch.Tensor) -> torch.Tensor:
     room = a.new_zeros(a.numel() + 1)
     room[1:] = a.reshape(-1)
     return room[1:].view(a.shape)
+
+
+def _unusual(a: torch.Tensor) -> torch.Tensor:
+    """The same values in other bits: conjugated or negated in name only, and true as another byte than 1."""
+    if a.is_complex():
+        return a.conj().resolve_conj().conj()
+    if a.dtype == torch.bool:
+        return (2 * a.to(torch.uint8)).view(torch.bool)
+    return torch._neg_view(-a) if a.is_floating_point() else a

@@ -42,11 +42,10 @@ class ShardingChecks(Checks):
     """DTensors: every way to spread an op over devices gives what one device gives."""
 
     def test_sharding(self, case: Case) -> None:
-        _, given, _ = _runtime.overload_call(type(self).operator, *case.arguments(), **case.params)
-        op = _runtime.entry(type(self).operator.__name__)
+        op, given = self.op_call(case)
         with simulated(DEVICES) as mesh:
             self._check_op(op, given, mesh)
-            self._check_op(op.backward, self._backward_call(op, given), mesh)
+            self._check_op(op.backward, self.backward_call(op, given), mesh)
             if self.has_gradient(case) and not any(a is not None and a.is_complex() for a in case.arguments()):
                 for k, (way, _) in enumerate(self._ways(op, given)):
                     self._check_gradients(case, way, mesh, twice=k == 0 and not self.once_differentiable)
@@ -55,17 +54,6 @@ class ShardingChecks(Checks):
         """The placements for arguments and results that there are slices for on every device."""
         found = _runtime.placements(op, dict(zip(op.arguments, args, strict=True)))
         return [(g, m) for g, m in found if all(_enough(a, p) for a, p in zip(args, g, strict=False))]
-
-    def _backward_call(self, op: Any, given: Sequence[Any]) -> Sequence[Any]:
-        """The arguments of the backward op, or none where there is none."""
-        if op.backward is None:
-            return ()
-        d, results = op.definition, op.call(*given)
-        known = dict(zip(op.arguments, given, strict=True))
-        known |= dict(zip(op.results, results if isinstance(results, tuple) else (results,), strict=True))
-        grads = [cotangent(known[n]) for n in op.active]
-        mask = [n in op.wrt and known[n] is not None for n in d.inputs]
-        return (*grads, *(known[n] for n in d.saved), *given[op.count :], mask) if any(mask) else ()
 
     def _check_op(self, op: Any, args: Sequence[Any], mesh: Any) -> None:
         from torch.distributed.tensor import Replicate

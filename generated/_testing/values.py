@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,7 +77,7 @@ class ValueChecks(Checks):
 
         def outputs(function: Callable[..., Any], arguments: list[torch.Tensor | None]) -> tuple[torch.Tensor, ...]:
             if function is reference:
-                result = self._referred(case, reference, arguments)
+                result = self.referred(case, reference, arguments)
             else:
                 result = function(*arguments, **case.params)
             return result if isinstance(result, tuple) else (result,)
@@ -91,25 +89,6 @@ class ValueChecks(Checks):
         for place, input_name in enumerate(case.inputs):
             if input_name in self.differentiable and not self.stated_gradient:
                 self._compare_gradient(case, place, outputs, reference)
-
-    def _referred(self, case: Case, reference: Any, arguments: Sequence[torch.Tensor | None]) -> Any:
-        """A call by the names that both know: a reference may order its arguments or choose defaults in another way."""
-        names = _parameter_names(reference)
-        ours = inspect.signature(type(self).operator).parameters.items()
-        known = [(n, p.default) for n, p in ours if n in names and n not in case.inputs]
-        keywords = {n: value for n, value in known if value is not None and value is not inspect.Parameter.empty}
-        keywords |= case.params
-        positional: list[torch.Tensor | None] = []
-        for name, argument in zip(case.inputs, arguments, strict=True):
-            if name not in names:
-                positional.append(argument)
-            elif argument is not None:
-                keywords[name] = argument
-        while positional and positional[-1] is None:
-            positional.pop()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # advice about its own use
-            return reference(*positional, **keywords)
 
     def _compare_gradient(self, case: Case, place: int, outputs: Callable[..., Any], reference: Any) -> None:
         """One input at a time, because a reference may have no gradient for some."""
@@ -183,12 +162,3 @@ def _double(a: torch.Tensor | None, shift: float = 0.0) -> torch.Tensor | None:
 def _parts(a: torch.Tensor) -> torch.Tensor:
     """Real and imaginary parts along a last axis; a real tensor as it is."""
     return torch.view_as_real(a.resolve_conj()) if a.is_complex() else a
-
-
-def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """What may be passed by name; nothing for a function that does not say."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return ()
-    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))

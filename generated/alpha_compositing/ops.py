@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, compute_dtype, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    compute_dtype,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast, upcast_all, window
 from . import function
 
@@ -312,7 +322,7 @@ OP = register(
 )
 
 
-def alpha_compositing(alpha: Tensor, colour: Tensor) -> tuple[Tensor, ...]:
+def alpha_compositing(alpha: Tensor, colour: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """Colours along a ray, each behind the opacity of those in front.
 
     C[c] = sum over t of T[t] alpha[t] colour[t, c],    T[t] = product over u < t of (1 - alpha[u])  The
@@ -327,11 +337,14 @@ def alpha_compositing(alpha: Tensor, colour: Tensor) -> tuple[Tensor, ...]:
     Args:
         alpha: `[..., T]`; opacities, front to back; 0 <= alpha <= 1
         colour: `[..., T, C]`
+        out: tensors that the results are written into
 
     Returns:
         output: `[..., C]`; weight: `[..., T]`
     """
     given = (alpha, colour)
+    if out is not None:
+        return write_out(alpha_compositing, out, given)
     if has_torch_function(given):
         return handle_torch_function(alpha_compositing, given, alpha, colour)
     return OP(given)[:2]

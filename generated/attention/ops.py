@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, compute_dtype, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    compute_dtype,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -363,7 +373,15 @@ OP = register(
 )
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False, scale: float | None = None) -> Tensor:
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    is_causal: bool = False,
+    scale: float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Scaled dot-product attention, causal on request.
 
     `y[i] = sum over j of softmax_j(scale * <q[i], k[j]>) v[j]` (Vaswani et al., 2017). With `is_causal`, query i
@@ -382,6 +400,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False
         value: `[..., S, V]`; what is averaged
         is_causal: bool; hide later keys
         scale: float | None; factor of the scores
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., L, V]`
@@ -389,6 +408,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False
     Computes what `torch.nn.functional.scaled_dot_product_attention` computes.
     """
     given = (query, key, value)
+    if out is not None:
+        return write_out(attention, out, given, is_causal=is_causal, scale=scale)
     if has_torch_function(given):
         return handle_torch_function(attention, given, query, key, value, is_causal=is_causal, scale=scale)
     return OP(given, is_causal, scale)[0]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
 from .._runtime.functions import columns, flat_index, upcast, window
 from . import function
 
@@ -253,7 +253,9 @@ OP = register(
 )
 
 
-def avg_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
+def avg_pool2d(
+    input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Mean of every window, zeros around the image included.
 
     y[p, q] = mean over r, s < kernel_size of x[p stride + r - padding, q stride + s - padding]
@@ -268,6 +270,7 @@ def avg_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
         kernel_size: int; kernel_size > 0
         stride: int | None; stride > 0
         padding: int; 0 <= padding <= kernel_size/2
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., P, Q]`
@@ -275,6 +278,8 @@ def avg_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
     Computes what `torch.nn.functional.avg_pool2d` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(avg_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)
     if has_torch_function(given):
         return handle_torch_function(avg_pool2d, given, input, kernel_size=kernel_size, stride=stride, padding=padding)
     return OP(given, kernel_size, stride, padding)

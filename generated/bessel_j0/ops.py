@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 from .function import ELSEWHERE_J0, ELSEWHERE_J1
@@ -107,7 +107,7 @@ OP = register(
 )
 
 
-def bessel_j0(x: Tensor) -> Tensor:
+def bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bessel function of the first kind of order zero.
 
     Formula::
@@ -116,6 +116,7 @@ def bessel_j0(x: Tensor) -> Tensor:
 
     Args:
         x: `[...]`; any real number
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
@@ -123,6 +124,8 @@ def bessel_j0(x: Tensor) -> Tensor:
     Computes what `torch.special.bessel_j0` computes.
     """
     given = (x,)
+    if out is not None:
+        return write_out(bessel_j0, out, given)
     if has_torch_function(given):
         return handle_torch_function(bessel_j0, given, x)
     return OP(given)

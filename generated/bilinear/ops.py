@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -212,7 +212,9 @@ OP = register(
 )
 
 
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def bilinear(
+    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Bilinear form of two feature vectors, one matrix per output feature.
 
     Formula::
@@ -224,6 +226,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         input2: `[..., J]`
         weight: `[O, I, J]`
         bias: `[O]`, optional
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., O]`
@@ -231,6 +234,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     Computes what `torch.nn.functional.bilinear` computes.
     """
     given = (input1, input2, weight, bias)
+    if out is not None:
+        return write_out(bilinear, out, given)
     if has_torch_function(given):
         return handle_torch_function(bilinear, given, input1, input2, weight, bias)
     return OP(given)

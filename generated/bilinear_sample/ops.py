@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -234,7 +234,7 @@ OP = register(
 )
 
 
-def bilinear_sample(image: Tensor, points: Tensor) -> Tensor:
+def bilinear_sample(image: Tensor, points: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bilinear interpolation of an image at points.
 
     A point at (row, column), counted in pixels, reads its four neighbours with the weights of their opposite areas.
@@ -250,11 +250,14 @@ def bilinear_sample(image: Tensor, points: Tensor) -> Tensor:
     Args:
         image: `[H, W]`; rows and columns
         points: `[N, 2]`; row and column of each point
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N]`
     """
     given = (image, points)
+    if out is not None:
+        return write_out(bilinear_sample, out, given)
     if has_torch_function(given):
         return handle_torch_function(bilinear_sample, given, image, points)
     return OP(given)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, flat_index, take, upcast, upcast_all
 from . import function
 
@@ -247,7 +247,7 @@ OP = register(
 )
 
 
-def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int) -> Tensor:
+def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int, *, out: Tensor | None = None) -> Tensor:
     """Values spread over the four pixels around points.
 
     The value of a point at (row, column), counted in pixels, is shared among its four neighbours by the areas
@@ -266,11 +266,14 @@ def bilinear_splat(values: Tensor, places: Tensor, height: int, width: int) -> T
         places: `[N, 2]`; row and column of each point
         height: int; rows of the image; height > 0
         width: int; columns of the image; width > 0
+        out: a tensor that the result is written into
 
     Returns:
         grid: `[H, W]`
     """
     given = (values, places)
+    if out is not None:
+        return write_out(bilinear_splat, out, given, height=height, width=width)
     if has_torch_function(given):
         return handle_torch_function(bilinear_splat, given, values, places, height=height, width=width)
     return OP(given, height, width)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -461,6 +461,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     *,
     reduction: str = "mean",
+    out: Tensor | None = None,
 ) -> Tensor:
     """Binary cross entropy of scores before the logistic function.
 
@@ -478,6 +479,7 @@ def binary_cross_entropy_with_logits(
         weight: `[...]`, optional; weight of each element
         pos_weight: `[...]`, optional; weight of the positives; pos_weight > 0
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -485,6 +487,8 @@ def binary_cross_entropy_with_logits(
     Computes what `torch.nn.functional.binary_cross_entropy_with_logits` computes.
     """
     given = (input, target, weight, pos_weight)
+    if out is not None:
+        return write_out(binary_cross_entropy_with_logits, out, given, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(
             binary_cross_entropy_with_logits, given, input, target, weight, pos_weight, reduction=reduction

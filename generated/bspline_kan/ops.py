@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -213,7 +213,7 @@ OP = register(
 )
 
 
-def bspline_kan(input: Tensor, weight: Tensor) -> Tensor:
+def bspline_kan(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
     """KAN layer: a learnable cubic spline for every pair of an input and an output.
 
     Every edge of the layer has a function of one variable, a sum of cubic B-splines on a uniform grid of G cells
@@ -229,11 +229,14 @@ def bspline_kan(input: Tensor, weight: Tensor) -> Tensor:
     Args:
         input: `[..., I]`
         weight: `[O, I, K]`; coefficients; K is the number of cells plus 3
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., O]`
     """
     given = (input, weight)
+    if out is not None:
+        return write_out(bspline_kan, out, given)
     if has_torch_function(given):
         return handle_torch_function(bspline_kan, given, input, weight)
     return OP(given)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -185,7 +185,15 @@ OP = register(
 
 
 def col2im(
-    input: Tensor, height: int, width: int, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1
+    input: Tensor,
+    height: int,
+    width: int,
+    kernel_size: int,
+    dilation: int = 1,
+    padding: int = 0,
+    stride: int = 1,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Sum of columns back into an image, the adjoint of unfold.
 
@@ -207,11 +215,24 @@ def col2im(
         dilation: int; dilation > 0
         padding: int; padding >= 0
         stride: int; stride > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, C, H, W]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(
+            col2im,
+            out,
+            given,
+            height=height,
+            width=width,
+            kernel_size=kernel_size,
+            dilation=dilation,
+            padding=padding,
+            stride=stride,
+        )
     if has_torch_function(given):
         return handle_torch_function(
             col2im,

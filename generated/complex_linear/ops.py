@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows
 from . import function
 
@@ -314,7 +314,7 @@ OP = register(
 )
 
 
-def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Affine map of complex features.
 
     Formula::
@@ -325,6 +325,7 @@ def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) ->
         input: complex `[..., K]`; activations
         weight: complex `[N, K]`; one row per output feature
         bias: complex `[N]`, optional; added to every output row
+        out: a tensor that the result is written into
 
     Returns:
         output: complex `[..., N]`
@@ -332,6 +333,8 @@ def complex_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) ->
     Computes what `torch.nn.functional.linear` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(complex_linear, out, given)
     if has_torch_function(given):
         return handle_torch_function(complex_linear, given, input, weight, bias)
     results = OP(given)

@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
@@ -264,6 +274,7 @@ def conv1d(
     padding: int = 0,
     dilation: int = 1,
     groups: int = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """One-dimensional convolution with stride, padding, dilation and groups.
 
@@ -283,6 +294,7 @@ def conv1d(
         padding: int; padding >= 0
         dilation: int; dilation > 0
         groups: int; groups > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, O, P]`
@@ -290,6 +302,8 @@ def conv1d(
     Computes what `torch.nn.functional.conv1d` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(conv1d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)
     if has_torch_function(given):
         return handle_torch_function(
             conv1d, given, input, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups

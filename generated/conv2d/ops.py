@@ -10,7 +10,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import (
     convolution,
     convolution_data,
@@ -216,12 +226,12 @@ def conv2d_backward_tangent(
     tangent_grad_output_picked = take(
         tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen)
+    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen, guarded=True)
     chosen_2 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
     grad_output_picked = take(
         grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product_2 = pick(rows_2, chosen) * grad_output_picked.unsqueeze(-6)
+    product_2 = pick(rows_2, chosen, guarded=True) * grad_output_picked.unsqueeze(-6)
     safe_product_2 = torch.where(mask_2_2, product_2, 0)
     tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)
@@ -341,6 +351,7 @@ def conv2d(
     padding: int = 0,
     dilation: int = 1,
     groups: int = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Two-dimensional convolution with stride, padding, dilation and groups.
 
@@ -361,6 +372,7 @@ def conv2d(
         padding: int; padding >= 0
         dilation: int; dilation > 0
         groups: int; groups > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, O, P, Q]`
@@ -368,6 +380,8 @@ def conv2d(
     Computes what `torch.nn.functional.conv2d` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(conv2d, out, given, stride=stride, padding=padding, dilation=dilation, groups=groups)
     if has_torch_function(given):
         return handle_torch_function(
             conv2d, given, input, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups

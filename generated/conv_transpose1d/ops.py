@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    extent_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
@@ -209,7 +219,13 @@ OP = register(
 
 
 def conv_transpose1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, stride: int = 1, padding: int = 0
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    out: Tensor | None = None,
 ) -> Tensor:
     """One-dimensional transposed convolution, the adjoint of a convolution with stride.
 
@@ -227,6 +243,7 @@ def conv_transpose1d(
         bias: `[O]`, optional
         stride: int; stride > 0
         padding: int; padding >= 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, O, P]`
@@ -234,6 +251,8 @@ def conv_transpose1d(
     Computes what `torch.nn.functional.conv_transpose1d` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(conv_transpose1d, out, given, stride=stride, padding=padding)
     if has_torch_function(given):
         return handle_torch_function(conv_transpose1d, given, input, weight, bias, stride=stride, padding=padding)
     return OP(given, stride, padding)

@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import upcast, upcast_all
 from . import function
@@ -354,7 +355,13 @@ OP = register(
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    reduction: str = "mean",
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Pulls pairs of vectors together in angle, or pushes them apart.
 
@@ -377,6 +384,7 @@ def cosine_embedding_loss(
         target: integer `[N]`; 1 for pairs, -1 for others
         margin: float; cosine that others may have; -1 <= margin <= 1
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -384,6 +392,8 @@ def cosine_embedding_loss(
     Computes what `torch.nn.functional.cosine_embedding_loss` computes.
     """
     given = (input1, input2, target)
+    if out is not None:
+        return write_out(cosine_embedding_loss, out, given, margin=margin, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(
             cosine_embedding_loss, given, input1, input2, target, margin=margin, reduction=reduction

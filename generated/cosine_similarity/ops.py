@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import upcast, upcast_all
 from . import function
@@ -318,7 +319,7 @@ OP = register(
 )
 
 
-def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8, *, out: Tensor | None = None) -> Tensor:
     """Cosine of the angle between two vectors along the last dimension.
 
     Formula::
@@ -331,11 +332,14 @@ def cosine_similarity(x1: Tensor, x2: Tensor, eps: float = 1e-8) -> Tensor:
         x1: `[..., D]`
         x2: `[..., D]`
         eps: float; lower bound of each norm; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (x1, x2)
+    if out is not None:
+        return write_out(cosine_similarity, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(cosine_similarity, given, x1, x2, eps=eps)
     return OP(given, eps)[0]

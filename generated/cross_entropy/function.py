@@ -45,16 +45,17 @@ def cross_entropy_forward(
     if weight is not None:
         safe_target = torch.where(keep, target, 0)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target)
+            weight_picked = take(weight, safe_target, guarded=True)
             share = torch.where(keep, weight_picked, 0)
-            hit = torch.where(keep, -(weight_picked * pick(logp, safe_target)), 0)
+            hit = torch.where(keep, -(weight_picked * pick(logp, safe_target, guarded=True)), 0)
         else:
-            hit = torch.where(keep, -(take(weight, safe_target) * pick(logp, safe_target)), 0)
+            logp_picked = pick(logp, safe_target, guarded=True)
+            hit = torch.where(keep, -(take(weight, safe_target, guarded=True) * logp_picked), 0)
         sum_c = weight @ logp.mT
     else:
         if reduction == "mean":
             share = keep.to(input.dtype)
-        hit = torch.where(keep, -pick(logp, torch.where(keep, target, 0)), 0)
+        hit = torch.where(keep, -pick(logp, torch.where(keep, target, 0), guarded=True), 0)
         sum_c = logp.sum(-1)
     C = input.shape[-1]
     spread = torch.where(keep, -sum_c / C, 0)
@@ -135,7 +136,7 @@ def cross_entropy_backward(
             grad_sum_n_all_2 = -(grad_output * sum_n_all / sum_n_all_2**2)
         grad_weight_sum_c = as_rows(grad_sum_c.unsqueeze(-1) * logp, 2).sum((0, -2))
         safe_target = torch.where(keep, target, 0)
-        update = torch.where(keep, -(grad_hit * pick(logp, safe_target)), 0)
+        update = torch.where(keep, -(grad_hit * pick(logp, safe_target, guarded=True)), 0)
         grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update)
         if reduction == "mean":
             update_2 = torch.where(keep, grad_sum_n_all_2, 0)
@@ -173,18 +174,21 @@ def cross_entropy_tangent(
     if weight is not None:
         safe_target = torch.where(keep, target, 0)
         if reduction == "mean":
-            weight_picked = take(weight, safe_target)
+            weight_picked = take(weight, safe_target, guarded=True)
             share = torch.where(keep, weight_picked, 0)
-            logp_picked = pick(logp, safe_target)
+            logp_picked = pick(logp, safe_target, guarded=True)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-        tangent_weight_picked = take(tangent_weight, safe_target)
+        tangent_weight_picked = take(tangent_weight, safe_target, guarded=True)
+        if reduction != "mean":
+            logp_picked = pick(logp, safe_target, guarded=True)
+            chosen = torch.where(keep, -(tangent_weight_picked * logp_picked), 0)
+        tangent_logp_picked = pick(tangent_logp, safe_target, guarded=True)
         if reduction == "mean":
-            chosen = torch.where(keep, -(pick(tangent_logp, safe_target) * weight_picked), 0)
+            chosen = torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
             tangent_hit = torch.where(keep, -(tangent_weight_picked * logp_picked), 0) + chosen
             sum_c = weight @ logp.mT
         else:
-            chosen = torch.where(keep, -(tangent_weight_picked * pick(logp, safe_target)), 0)
-            product = pick(tangent_logp, safe_target) * take(weight, safe_target)
+            product = tangent_logp_picked * take(weight, safe_target, guarded=True)
             tangent_hit = chosen + torch.where(keep, -product, 0)
         tangent_sum_c = (logp * tangent_weight + weight * tangent_logp).sum(-1)
     else:
@@ -197,7 +201,8 @@ def cross_entropy_tangent(
         each = (1 - label_smoothing) * hit + label_smoothing * spread
         sum_n_all = each.sum()
     elif reduction == "mean" or weight is None:
-        chosen = torch.where(keep, -pick(tangent_logp, torch.where(keep, target, 0)), 0)
+        safe_target = torch.where(keep, target, 0)
+        chosen = torch.where(keep, -pick(tangent_logp, safe_target, guarded=True), 0)
     chosen_2 = torch.where(keep, -(tangent_sum_c / C), 0)
     if weight is not None and reduction != "none":
         tangent_output = ((1 - label_smoothing) * tangent_hit + label_smoothing * chosen_2).sum()

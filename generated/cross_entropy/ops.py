@@ -22,6 +22,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import add_at, as_rows, pick, take, upcast, upcast_all
 from . import function
@@ -138,10 +139,10 @@ def cross_entropy_second(
     logp = input.log_softmax(-1)
     if weight is not None and reduction == "mean":
         safe_target = torch.where(keep, target, 0)
-        weight_picked = take(weight, safe_target)
+        weight_picked = take(weight, safe_target, guarded=True)
         share = torch.where(keep, weight_picked, 0)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        logp_picked = pick(logp, safe_target)
+        logp_picked = pick(logp, safe_target, guarded=True)
         hit = torch.where(keep, -(weight_picked * logp_picked), 0)
         sum_c = weight @ logp.mT
     if weight is not None or reduction != "mean":
@@ -185,7 +186,8 @@ def cross_entropy_second(
             grad_grad_sum_c_part = grad_grad_weight @ logp.mT
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
     if weight is not None and reduction == "mean":
-        grad_grad_weight_picked = take(grad_grad_weight, torch.where(keep, safe_target, 0))
+        safe_safe_target = torch.where(keep, safe_target, 0)
+        grad_grad_weight_picked = take(grad_grad_weight, safe_safe_target, guarded=True)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
         neg_value_2 = -(grad_grad_weight_picked * logp_picked)
         safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
@@ -219,9 +221,10 @@ def cross_entropy_second(
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
-            safe_safe_target_2 = torch.where(keep, safe_target, 0)
+            safe_safe_target = torch.where(keep, safe_target, 0)
+            grad_grad_weight_picked_2 = take(grad_grad_weight, safe_safe_target, guarded=True)
             if reduction == "sum":
-                product = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+                product = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
                 chosen_3 = torch.where(keep, -product, 0)
                 grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
                 total_2 = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
@@ -237,7 +240,7 @@ def cross_entropy_second(
                     grad_grad_output = product_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            product_2 = take(grad_grad_weight, safe_safe_target_2) * pick(logp, safe_target)
+            product_2 = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
             total_2 = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
             product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
             grad_grad_output = total_2 * (1 - label_smoothing) + torch.where(keep, -(product_3 / C), 0)
@@ -259,8 +262,8 @@ def cross_entropy_second(
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
         if weight is not None:
             position = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
-            grad_grad_weight_picked_2 = take(grad_grad_weight, position)
             if reduction == "mean":
+                grad_grad_weight_picked_2 = take(grad_grad_weight, position, guarded=True)
                 neg_value_3 = -(grad_grad_weight_picked_2 * grad_hit)
                 chosen_2 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_3, 0), 0)
                 neg_value_4 = -(grad_hit_1 * weight_picked_2)
@@ -269,11 +272,12 @@ def cross_entropy_second(
                 product_2 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
                 total_2 = chosen_2 + product_2 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
                 grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
-            elif reduction == "sum":
-                chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked_2 * grad_hit), 0)
-            if reduction != "mean":
-                if reduction == "none":
-                    product = grad_grad_weight_picked_2 * grad_hit.unsqueeze(-1)
+            else:
+                grad_grad_weight_picked = take(grad_grad_weight, position, guarded=True)
+                if reduction == "sum":
+                    chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked * grad_hit), 0)
+                else:
+                    product = grad_grad_weight_picked * grad_hit.unsqueeze(-1)
                     chosen_2 = torch.where(keep.unsqueeze(-1), -product, 0)
                 total = torch.where(mask, chosen_2, 0) + grad_grad_weight * grad_sum_c.unsqueeze(-1)
                 grad_logp_1 = total - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
@@ -345,12 +349,12 @@ def cross_entropy_backward_tangent(
         tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
         if reduction == "mean":
             safe_target = torch.where(keep, target, 0)
-            weight_picked = take(weight, safe_target)
+            weight_picked = take(weight, safe_target, guarded=True)
             share = torch.where(keep, weight_picked, 0)
-            logp_picked = pick(logp, safe_target)
+            logp_picked = pick(logp, safe_target, guarded=True)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-            tangent_weight_picked = take(tangent_weight, safe_target)
-            tangent_logp_picked = pick(tangent_logp, safe_target)
+            tangent_weight_picked = take(tangent_weight, safe_target, guarded=True)
+            tangent_logp_picked = pick(tangent_logp, safe_target, guarded=True)
             chosen = torch.where(keep, -(tangent_weight_picked * logp_picked), 0)
             tangent_hit = chosen + torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
             sum_c = weight @ logp.mT
@@ -446,8 +450,9 @@ def cross_entropy_backward_tangent(
         else:
             tangent_grad_weight_sum_c = as_rows(product_3 + product_5, 2).sum((0, -1))
             safe_target = torch.where(keep, target, 0)
-            chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target)), 0)
-            update = chosen_4 + torch.where(keep, -(pick(tangent_logp, safe_target) * grad_hit), 0)
+            chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
+            product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
+            update = chosen_4 + torch.where(keep, -product_5, 0)
         tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target, update)
         if reduction == "mean":
             update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
@@ -641,6 +646,7 @@ def cross_entropy(
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Negative log likelihood of integer classes under softmax scores.
 
@@ -667,6 +673,7 @@ def cross_entropy(
         ignore_index: int; target value that counts for nothing
         reduction: str; one of mean, sum, none
         label_smoothing: float; weight of the uniform target; 0 <= label_smoothing <= 1
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -674,6 +681,10 @@ def cross_entropy(
     Computes what `torch.nn.functional.cross_entropy` computes.
     """
     given = (input, target, weight)
+    if out is not None:
+        return write_out(
+            cross_entropy, out, given, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+        )
     if has_torch_function(given):
         return handle_torch_function(
             cross_entropy,

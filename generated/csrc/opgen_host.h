@@ -347,7 +347,7 @@ class __attribute__((visibility("hidden"))) Call {
   OpgenTensor description(const Tensor& tensor) const {
     OpgenTensor d{};
     if (tensor.dim() > OPGEN_MAX_DIMS) fail(op_, ": a tensor has more than ", OPGEN_MAX_DIMS, " dims");
-    d.data = tensor.data_ptr();
+    d.data = const_cast<void*>(tensor.const_data_ptr());  // an argument to be copied on write is none to be written
     d.dtype = dtype_of(tensor.scalar_type());
     d.ndim = tensor.dim();
     std::copy_n(tensor.sizes().data(), d.ndim, d.sizes);

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -108,7 +108,7 @@ OP = register(
 )
 
 
-def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Exponential linear unit.
 
     The identity on the right of zero, `alpha (exp(x) - 1)` on the left. The exponential is not evaluated on the
@@ -122,6 +122,7 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
     Args:
         input: `[...]`; any shape
         alpha: float; minus the limit on the left
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
@@ -129,6 +130,8 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
     Computes what `torch.nn.functional.elu` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(elu, out, given, alpha=alpha)
     if has_torch_function(given):
         return handle_torch_function(elu, given, input, alpha=alpha)
     return OP(given, alpha)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, write_out
 from .._runtime.functions import add_at, take, upcast
 from . import function
 
@@ -107,7 +107,7 @@ OP = register(
 )
 
 
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
+def embedding(input: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rows of a table, chosen by integers.
 
     Formula::
@@ -117,6 +117,7 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
     Args:
         input: integer `[...]`; row numbers; 0 <= input < V
         weight: `[V, D]`; the table
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., D]`
@@ -124,6 +125,8 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
     Computes what `torch.nn.functional.embedding` computes.
     """
     given = (input, weight)
+    if out is not None:
+        return write_out(embedding, out, given)
     if has_torch_function(given):
         return handle_torch_function(embedding, given, input, weight)
     return OP(given)

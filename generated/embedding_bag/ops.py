@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -208,7 +208,9 @@ OP = register(
 )
 
 
-def embedding_bag(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
+def embedding_bag(
+    input: Tensor, weight: Tensor, per_sample_weights: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Sums of table rows, each row with a weight of its own.
 
     `y[n] = sum_l a[n, l] * weight[ids[n, l]]`, without the rows in between. Rows that occur repeatedly accumulate
@@ -222,11 +224,14 @@ def embedding_bag(input: Tensor, weight: Tensor, per_sample_weights: Tensor | No
         input: integer `[N, L]`; row numbers; 0 <= input < V
         weight: `[V, D]`; the table
         per_sample_weights: `[N, L]`, optional; factor of each row
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, D]`
     """
     given = (input, weight, per_sample_weights)
+    if out is not None:
+        return write_out(embedding_bag, out, given)
     if has_torch_function(given):
         return handle_torch_function(embedding_bag, given, input, weight, per_sample_weights)
     return OP(given)

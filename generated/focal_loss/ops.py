@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -361,7 +361,13 @@ OP = register(
 
 
 def focal_loss(
-    logits: Tensor, target: Tensor, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "mean"
+    logits: Tensor,
+    target: Tensor,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "mean",
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Binary cross entropy that turns down what is classified well already.
 
@@ -382,11 +388,14 @@ def focal_loss(
         alpha: float; weight of the positive class; 0 <= alpha <= 1
         gamma: float; focus; 0 is the cross entropy; gamma >= 0
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
     """
     given = (logits, target)
+    if out is not None:
+        return write_out(focal_loss, out, given, alpha=alpha, gamma=gamma, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(focal_loss, given, logits, target, alpha=alpha, gamma=gamma, reduction=reduction)
     return OP(given, alpha, gamma, reduction)

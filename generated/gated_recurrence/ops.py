@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import columns, upcast_all, window
 from . import function
 
@@ -141,7 +141,7 @@ def gated_recurrence_second(
     if needs_input_grad[0] or needs_input_grad[1]:
         mask = t_3 == 0
         if initial is not None:
-            state_picked = columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            state_picked = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             product_2 = grad_grad_gate * chosen
             product_3 = grad_grad_initial * gate.select(-2, 0)
@@ -149,7 +149,8 @@ def gated_recurrence_second(
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
             grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
         else:
-            product_2 = grad_grad_gate * columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            chosen = torch.where(~mask, t_3 - 1, 0)
+            product_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
             grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, product_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
         if initial is not None:
@@ -214,20 +215,20 @@ def gated_recurrence_second(
             mask_4 = t_3 == 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
-            state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0)).mT
+            state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
             chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
             product_8 = whole_grad_input * chosen_4
             product_9 = grad_grad_initial * grad_state_1.select(-2, 0)
             safe_product_9 = product_9 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             chosen_5 = torch.where(mask.unsqueeze(-1), safe_product_9.unsqueeze(-2), 0)
         else:
-            state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0)).mT
-            chosen = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
+            state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0), guarded=True).mT
+            chosen_2 = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
         product_10 = whole_grad_grad_state_view * grad_state_1
         if initial is not None:
             grad_gate = chosen_5 + torch.where(mask_3.unsqueeze(-1), product_10, 0) + product_8
         else:
-            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen
+            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen_2
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
         grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
@@ -476,7 +477,9 @@ OP = register(
 )
 
 
-def gated_recurrence(gate: Tensor, input: Tensor, initial: Tensor | None = None) -> Tensor:
+def gated_recurrence(
+    gate: Tensor, input: Tensor, initial: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Linear recurrence with a gate, the core of state-space models.
 
     h[t] = a[t] h[t - 1] + x[t],    h[-1] = initial  for every channel. The adjoint runs backwards in time with the
@@ -491,11 +494,14 @@ def gated_recurrence(gate: Tensor, input: Tensor, initial: Tensor | None = None)
         gate: `[..., T, D]`; how much of the state is kept
         input: `[..., T, D]`
         initial: `[..., D]`, optional; state before the first step
+        out: a tensor that the result is written into
 
     Returns:
         state: `[..., T, D]`
     """
     given = (gate, input, initial)
+    if out is not None:
+        return write_out(gated_recurrence, out, given)
     if has_torch_function(given):
         return handle_torch_function(gated_recurrence, given, gate, input, initial)
     return OP(given)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, domain_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    domain_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -226,7 +236,7 @@ OP = register(
 )
 
 
-def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0) -> Tensor:
+def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Sum of Gaussian kernels around points, weighted by vectors.
 
     `y[i] = sum_j exp(-|x[i] - y[j]|^2 / (2 width^2)) b[j]`: kernel regression, density estimation, the fast Gauss
@@ -242,11 +252,14 @@ def gaussian_kernel_sum(x: Tensor, y: Tensor, b: Tensor, width: float = 1.0) -> 
         y: `[..., N, D]`; centres of the kernels
         b: `[..., N, E]`; weight of each centre
         width: float; standard deviation of the kernel; width > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., M, E]`
     """
     given = (x, y, b)
+    if out is not None:
+        return write_out(gaussian_kernel_sum, out, given, width=width)
     if has_torch_function(given):
         return handle_torch_function(gaussian_kernel_sum, given, x, y, b, width=width)
     return OP(given, width)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -256,7 +256,7 @@ OP = register(
 )
 
 
-def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
+def geglu(gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
     """Gated linear unit with a GELU gate.
 
     `gelu(gate) * up`, exact or with the tanh approximation of the gate. Only the two inputs are kept for backward.
@@ -272,11 +272,14 @@ def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
         gate: `[...]`; goes through GELU
         up: `[...]`; what is gated
         approximate: str; one of none, tanh; which formula of GELU
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (gate, up)
+    if out is not None:
+        return write_out(geglu, out, given, approximate=approximate)
     if has_torch_function(given):
         return handle_torch_function(geglu, given, gate, up, approximate=approximate)
     return OP(given, approximate)

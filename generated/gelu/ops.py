@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, choice_error, register
+from .._runtime import Definition, Sharding, add_function, choice_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -180,7 +180,7 @@ OP = register(
 )
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
     """Gaussian error linear unit, exact or in its tanh approximation.
 
     `x Phi(x)` with the normal distribution function `Phi`, written with `erfc` so that the left tail keeps its
@@ -194,6 +194,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Args:
         input: `[...]`; any shape
         approximate: str; one of none, tanh; which formula
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
@@ -201,6 +202,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Computes what `torch.nn.functional.gelu` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(gelu, out, given, approximate=approximate)
     if has_torch_function(given):
         return handle_torch_function(gelu, given, input, approximate=approximate)
     return OP(given, approximate)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from . import function
 
 
@@ -85,7 +85,7 @@ OP = register(
 )
 
 
-def gradient_reversal(x: Tensor, scale: float = 1.0) -> Tensor:
+def gradient_reversal(x: Tensor, scale: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Identity whose gradient is scaled and turned round, for adversarial training.
 
     Formula::
@@ -95,11 +95,14 @@ def gradient_reversal(x: Tensor, scale: float = 1.0) -> Tensor:
     Args:
         x: `[...]`
         scale: float
+        out: a tensor that the result is written into
 
     Returns:
         y: `[...]`
     """
     given = (x,)
+    if out is not None:
+        return write_out(gradient_reversal, out, given, scale=scale)
     if has_torch_function(given):
         return handle_torch_function(gradient_reversal, given, x, scale=scale)
     return OP(given, scale)

@@ -82,7 +82,7 @@ def group_norm_backward(
         grad_mu = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_mu_rows.mT).mT
         mask = (c // S >= 0) & (c // S < G)
         position = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
-        input_picked = columns(input, position)
+        input_picked = columns(input, position, guarded=True)
         difference = input_picked - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         product_2 = 2 * take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT * difference
         grad_mu_picked = take(grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    domain_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import (
     add_along,
     add_at,
@@ -125,9 +135,9 @@ def group_norm_second(
     total = c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1)
     if weight is not None:
         mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        difference_3 = columns(input, torch.where(mask_5, total, 0)) - mu_picked
+        difference_3 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
     else:
-        input_picked_3 = columns(input, torch.where(mask_5, total, 0))
+        input_picked_3 = columns(input, torch.where(mask_5, total, 0), guarded=True)
         difference_3 = input_picked_3 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
     product_2 = 2 * grad_grad_input * difference_3
     update_2 = torch.where(mask_5, product_2 / (S * math.prod(batch)), 0)
@@ -252,12 +262,12 @@ def group_norm_second(
             )
         grad_input_grad_input = grad_input_grad_input.unflatten(-1, (N, C))
         if weight is not None:
-            difference_4 = columns(input, torch.where(mask_5, total, 0)) - mu_picked
+            difference_4 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
         else:
             mask_4 = (c // S >= 0) & (c // S < G)
             product_8 = c // (S if S != 0 else 1) * S
             position_8 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
-            input_picked_4 = columns(input, position_8)
+            input_picked_4 = columns(input, position_8, guarded=True)
             difference_4 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
@@ -366,7 +376,8 @@ def group_norm_backward_tangent(
     mask = (c // S >= 0) & (c // S < G)
     chosen = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
     grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-    difference_3 = columns(input, chosen) - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    difference_3 = columns(input, chosen, guarded=True) - mu_picked
     floordiv_value = c // (S if S != 0 else 1)
     tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
     product_10 = 2 * tangent_grad_variance__picked * difference_3
@@ -375,10 +386,10 @@ def group_norm_backward_tangent(
     product_11 = -2 * tangent_mu_picked * grad_variance__picked
     chosen_3 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
     if weight is not None:
-        product_12 = 2 * columns(tangent_input, chosen) * grad_variance__picked
+        product_12 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
         chosen_4 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
     else:
-        product_10 = 2 * columns(tangent_input, chosen) * grad_variance__picked
+        product_10 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
         chosen_4 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
     tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     chosen_5 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
@@ -532,7 +543,13 @@ OP = register(
 
 
 def group_norm(
-    input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, num_groups: int, eps: float = 1e-5
+    input: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Standardisation of groups of channels, with a learnable scale and shift.
 
@@ -554,6 +571,7 @@ def group_norm(
         bias: `[C]`, optional; shift of each channel
         num_groups: int; number of groups, a divisor of the number of channels; num_groups > 0
         eps: float; added to the variance; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, C, ...]`
@@ -561,6 +579,8 @@ def group_norm(
     Computes what `torch.nn.functional.group_norm` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(group_norm, out, given, num_groups=num_groups, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(group_norm, given, input, weight, bias, num_groups=num_groups, eps=eps)
     return OP(given, num_groups, eps)[0]

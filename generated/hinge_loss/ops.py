@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -242,7 +242,13 @@ OP = register(
 
 
 def hinge_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, squared: bool = False, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    squared: bool = False,
+    reduction: str = "mean",
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Margin loss of binary scores, plain or squared.
 
@@ -262,11 +268,14 @@ def hinge_loss(
         margin: float; how far on the right side counts as well
         squared: bool; square what is missing
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
     """
     given = (input, target)
+    if out is not None:
+        return write_out(hinge_loss, out, given, margin=margin, squared=squared, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(
             hinge_loss, given, input, target, margin=margin, squared=squared, reduction=reduction

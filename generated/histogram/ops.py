@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, take, upcast_all
 from . import function
 
@@ -116,7 +116,13 @@ OP = register(
 
 
 def histogram(
-    input: Tensor, weight: Tensor | None = None, *, bins: int = 4, low: float = -1.0, high: float = 1.0
+    input: Tensor,
+    weight: Tensor | None = None,
+    *,
+    bins: int = 4,
+    low: float = -1.0,
+    high: float = 1.0,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Weight of the values that fall into each of equally wide bins.
 
@@ -133,11 +139,14 @@ def histogram(
         bins: int; number of bins; bins > 0
         low: float; where the first bin begins
         high: float; where the last bin ends
+        out: a tensor that the result is written into
 
     Returns:
         output: `[B]`
     """
     given = (input, weight)
+    if out is not None:
+        return write_out(histogram, out, given, bins=bins, low=low, high=high)
     if has_torch_function(given):
         return handle_torch_function(histogram, given, input, weight, bins=bins, low=low, high=high)
     return OP(given, bins, low, high)

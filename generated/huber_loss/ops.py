@@ -20,6 +20,7 @@ from .._runtime import (
     compute_dtype,
     domain_error,
     register,
+    write_out,
 )
 from .._runtime.functions import upcast, upcast_all
 from . import function
@@ -216,7 +217,9 @@ OP = register(
 )
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, *, out: Tensor | None = None
+) -> Tensor:
     """Quadratic near zero, linear beyond delta.
 
     `d^2 / 2` where `|d| <= delta` and `delta (|d| - delta / 2)` beyond, for `d = input - target`: squared error for
@@ -233,6 +236,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         target: `[...]`
         reduction: str; one of mean, sum, none
         delta: float; where it becomes linear; delta > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -240,6 +244,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     Computes what `torch.nn.functional.huber_loss` computes.
     """
     given = (input, target)
+    if out is not None:
+        return write_out(huber_loss, out, given, reduction=reduction, delta=delta)
     if has_torch_function(given):
         return handle_torch_function(huber_loss, given, input, target, reduction=reduction, delta=delta)
     return OP(given, reduction, delta)[0]

@@ -20,6 +20,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import logsumexp, upcast, upcast_all
 from . import function
@@ -320,7 +321,9 @@ OP = register(
 )
 
 
-def info_nce(query: Tensor, key: Tensor, temperature: float = 0.1, reduction: str = "mean") -> Tensor:
+def info_nce(
+    query: Tensor, key: Tensor, temperature: float = 0.1, reduction: str = "mean", *, out: Tensor | None = None
+) -> Tensor:
     """Contrastive loss of paired embeddings against all other pairs of the batch.
 
     `S[i, j] = <query[i], key[j]> / temperature` and `loss = mean over i of logsumexp_j S[i, j] - S[i, i]`: the
@@ -338,11 +341,14 @@ def info_nce(query: Tensor, key: Tensor, temperature: float = 0.1, reduction: st
         key: `[N, D]`; their partners, row by row
         temperature: float; divides the similarities; temperature > 0
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
     """
     given = (query, key)
+    if out is not None:
+        return write_out(info_nce, out, given, temperature=temperature, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(info_nce, given, query, key, temperature=temperature, reduction=reduction)
     return OP(given, temperature, reduction)[0]

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -388,7 +398,7 @@ OP = register(
 )
 
 
-def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean") -> Tensor:
+def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean", *, out: Tensor | None = None) -> Tensor:
     """Jensen-Shannon divergence of two distributions given by log-probabilities.
 
     `(KL(p | m) + KL(q | m)) / 2` with the mixture `m = (p + q) / 2`, over the last dimension. It is symmetric, and
@@ -407,11 +417,14 @@ def js_divergence(log_p: Tensor, log_q: Tensor, reduction: str = "mean") -> Tens
         log_p: `[..., K]`; log-probabilities
         log_q: `[..., K]`; log-probabilities
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
     """
     given = (log_p, log_q)
+    if out is not None:
+        return write_out(js_divergence, out, given, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(js_divergence, given, log_p, log_q, reduction=reduction)
     return OP(given, reduction)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -412,7 +422,9 @@ OP = register(
 )
 
 
-def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
+def kl_div(
+    input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Kullback-Leibler divergence of log-probabilities from a target.
 
     `sum p (log p - input)`, where `input` holds log-probabilities and `target` probabilities, or their logarithms
@@ -434,6 +446,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
         target: `[N, ...]`; probabilities, or their logarithms; target >= 0
         reduction: str; one of mean, batchmean, sum, none
         log_target: bool; the target holds logarithms
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -441,6 +454,8 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
     Computes what `torch.nn.functional.kl_div` computes.
     """
     given = (input, target)
+    if out is not None:
+        return write_out(kl_div, out, given, reduction=reduction, log_target=log_target)
     if has_torch_function(given):
         return handle_torch_function(kl_div, given, input, target, reduction=reduction, log_target=log_target)
     return OP(given, reduction, log_target)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    domain_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast, upcast_all, variance
 from . import function
 
@@ -337,7 +347,14 @@ OP = register(
 )
 
 
-def layer_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, eps: float = 1e-5) -> Tensor:
+def layer_norm(
+    input: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    eps: float = 1e-5,
+    out: Tensor | None = None,
+) -> Tensor:
     """Standardisation of the last dimension, with a learnable scale and shift.
 
     `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias` over the last dimension, with the biased variance. A
@@ -354,11 +371,14 @@ def layer_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None 
         weight: `[D]`, optional; scale of each feature
         bias: `[D]`, optional; shift of each feature
         eps: float; added to the variance; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., D]`
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(layer_norm, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(layer_norm, given, input, weight, bias, eps=eps)
     return OP(given, eps)[0]

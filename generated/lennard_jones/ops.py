@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -256,7 +256,9 @@ OP = register(
 )
 
 
-def lennard_jones(position: Tensor, box: Tensor | None = None, *, sigma: float = 1.0, epsilon: float = 1.0) -> Tensor:
+def lennard_jones(
+    position: Tensor, box: Tensor | None = None, *, sigma: float = 1.0, epsilon: float = 1.0, out: Tensor | None = None
+) -> Tensor:
     """Lennard-Jones energy of particles, in free space or in a periodic box.
 
     The energy of all pairs, each counted once:    E = 1/2 sum over i != j of 4 e ((s/r)**12 - (s/r)**6),    r =
@@ -277,11 +279,14 @@ def lennard_jones(position: Tensor, box: Tensor | None = None, *, sigma: float =
         box: `[3]`, optional; edges of the periodic box; box > 0
         sigma: float; distance at which the energy of a pair is 0; sigma > 0
         epsilon: float; depth of the well
+        out: a tensor that the result is written into
 
     Returns:
         energy: `[...]`
     """
     given = (position, box)
+    if out is not None:
+        return write_out(lennard_jones, out, given, sigma=sigma, epsilon=epsilon)
     if has_torch_function(given):
         return handle_torch_function(lennard_jones, given, position, box, sigma=sigma, epsilon=epsilon)
     return OP(given, sigma, epsilon)

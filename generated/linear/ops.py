@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -167,7 +167,7 @@ OP = register(
 )
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Affine map of the last dimension.
 
     Formula::
@@ -178,6 +178,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         input: `[..., K]`; activations
         weight: `[N, K]`; one row per output feature
         bias: `[N]`, optional; added to every output row
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
@@ -185,6 +186,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Computes what `torch.nn.functional.linear` computes.
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(linear, out, given)
     if has_torch_function(given):
         return handle_torch_function(linear, given, input, weight, bias)
     return OP(given)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, choice_error, compute_dtype, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    choice_error,
+    compute_dtype,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -384,7 +394,9 @@ OP = register(
 )
 
 
-def linear_activation(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "relu") -> Tensor:
+def linear_activation(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "relu", out: Tensor | None = None
+) -> Tensor:
     """Affine map of the last dimension, followed by an activation.
 
     `y = f(x W^T + b)`, where `f` is applied while a result is still at hand. GELU is the exact one, `z Phi(z)`.
@@ -403,11 +415,14 @@ def linear_activation(input: Tensor, weight: Tensor, bias: Tensor | None = None,
         weight: `[N, K]`; one row per output feature
         bias: `[N]`, optional; one shift per output feature
         activation: str; one of relu, gelu, silu, tanh, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
     """
     given = (input, weight, bias)
+    if out is not None:
+        return write_out(linear_activation, out, given, activation=activation)
     if has_torch_function(given):
         return handle_torch_function(linear_activation, given, input, weight, bias, activation=activation)
     return OP(given, activation)[0]

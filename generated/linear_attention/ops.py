@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import upcast_all
 from . import function
@@ -348,7 +349,9 @@ OP = register(
 )
 
 
-def linear_attention(query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-6) -> Tensor:
+def linear_attention(
+    query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-6, *, out: Tensor | None = None
+) -> Tensor:
     """Attention with a feature map in place of the softmax, linear in the number of keys.
 
     `y[i] = sum_j <f(q[i]), f(k[j])> v[j] / sum_j <f(q[i]), f(k[j])>` with `f(x) = elu(x) + 1` (Katharopoulos et
@@ -367,11 +370,14 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor, eps: float = 1e-
         key: `[..., S, E]`; what is offered
         value: `[..., S, V]`; what is averaged
         eps: float; added to the denominator; eps >= 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., L, V]`
     """
     given = (query, key, value)
+    if out is not None:
+        return write_out(linear_attention, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(linear_attention, given, query, key, value, eps=eps)
     return OP(given, eps)[0]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -124,7 +124,7 @@ OP = register(
 )
 
 
-def log_softmax(input: Tensor) -> Tensor:
+def log_softmax(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the softmax over the last dimension.
 
     `x - log(sum(exp(x)))` over each row, without the rounding and overflow of a logarithm of the softmax.
@@ -135,11 +135,14 @@ def log_softmax(input: Tensor) -> Tensor:
 
     Args:
         input: `[..., N]`; scores
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(log_softmax, out, given)
     if has_torch_function(given):
         return handle_torch_function(log_softmax, given, input)
     return OP(given)

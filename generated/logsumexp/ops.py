@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
 from .._runtime.functions import logsumexp as logsumexp_helper
 from .._runtime.functions import upcast_all
 from . import function
@@ -131,7 +131,7 @@ OP = register(
 )
 
 
-def _logsumexp_operator(input: Tensor) -> Tensor:
+def _logsumexp_operator(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials over the last dimension.
 
     `log(sum(exp(x)))` without overflow. A row that is `-inf` throughout gives `-inf`, and a zero gradient.
@@ -142,11 +142,14 @@ def _logsumexp_operator(input: Tensor) -> Tensor:
 
     Args:
         input: `[..., N]`
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(_logsumexp_operator, out, given)
     if has_torch_function(given):
         return handle_torch_function(_logsumexp_operator, given, input)
     return OP(given)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -272,7 +272,14 @@ OP = register(
 
 
 def lora_linear(
-    input: Tensor, weight: Tensor, lora_a: Tensor, lora_b: Tensor, bias: Tensor | None = None, *, scale: float = 1.0
+    input: Tensor,
+    weight: Tensor,
+    lora_a: Tensor,
+    lora_b: Tensor,
+    bias: Tensor | None = None,
+    *,
+    scale: float = 1.0,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Affine map plus a trainable map of low rank.
 
@@ -292,11 +299,14 @@ def lora_linear(
         lora_b: `[N, R]`; maps up again
         bias: `[N]`, optional; one shift per output feature
         scale: float; factor of the adaptation, often alpha / rank
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
     """
     given = (input, weight, lora_a, lora_b, bias)
+    if out is not None:
+        return write_out(lora_linear, out, given, scale=scale)
     if has_torch_function(given):
         return handle_torch_function(lora_linear, given, input, weight, lora_a, lora_b, bias, scale=scale)
     return OP(given, scale)[0]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
 from .._runtime.functions import amax, columns, flat_index, pick, window
 from . import function
 
@@ -155,7 +155,7 @@ def max_pool2d_second(
             position_5 = torch.where(mask & mask_2_2, total.unsqueeze(-2), 0)
             position_6 = flat_index((P, Q), position_4, position_5)
             input_picked_2 = columns(input.flatten(-2), position_3, fill=-math.inf)
-            mask_3_2 = input_picked_2 == columns(output.flatten(-2), position_6)
+            mask_3_2 = input_picked_2 == columns(output.flatten(-2), position_6, guarded=True)
             mask_4_2 = mask & mask_2_2 & mask_3_2
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
             grad_grad_input_view_2 = window(
@@ -165,7 +165,7 @@ def max_pool2d_second(
             position_8 = torch.where(mask_4_2, total.unsqueeze(-2), 0)
             position_9 = flat_index((P, Q), position_7, position_8)
             rows = ties_output.flatten(-2)[..., None, None, None, None, :]
-            safe_ties_output = torch.where(mask_4_2, pick(rows, position_9), 1)
+            safe_ties_output = torch.where(mask_4_2, pick(rows, position_9, guarded=True), 1)
         grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
         ratio = grad_grad_input_picked / safe_ties_output
         if stride is not None:
@@ -339,7 +339,9 @@ OP = register(
 )
 
 
-def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
+def max_pool2d(
+    input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Largest value of every window.
 
     y[p, q] = max over r, s < kernel_size of x[p stride + r - padding, q stride + s - padding]  Ties share the
@@ -355,6 +357,7 @@ def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
         kernel_size: int; kernel_size > 0
         stride: int | None; stride > 0
         padding: int; 0 <= padding <= kernel_size/2
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., P, Q]`
@@ -362,6 +365,8 @@ def max_pool2d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
     Computes what `torch.nn.functional.max_pool2d` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(max_pool2d, out, given, kernel_size=kernel_size, stride=stride, padding=padding)
     if has_torch_function(given):
         return handle_torch_function(max_pool2d, given, input, kernel_size=kernel_size, stride=stride, padding=padding)
     return OP(given, kernel_size, stride, padding)[0]

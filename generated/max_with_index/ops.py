@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register
+from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
 from .._runtime.functions import amax
 from . import function
 
@@ -118,7 +118,7 @@ OP = register(
 )
 
 
-def max_with_index(input: Tensor) -> tuple[Tensor, ...]:
+def max_with_index(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """Maximum of the last dimension and the first position where it stands.
 
     Formula::
@@ -128,11 +128,14 @@ def max_with_index(input: Tensor) -> tuple[Tensor, ...]:
 
     Args:
         input: `[..., N]`
+        out: tensors that the results are written into
 
     Returns:
         value: `[...]`; index: int64 `[...]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(max_with_index, out, given)
     if has_torch_function(given):
         return handle_torch_function(max_with_index, given, input)
     return OP(given)[:2]

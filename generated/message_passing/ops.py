@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error, write_out
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -209,7 +209,9 @@ OP = register(
 )
 
 
-def message_passing(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+def message_passing(
+    input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Weighted sum of the features of neighbouring nodes, along the edges of a graph.
 
     `y[v] = sum over edges e from u to v of w[e] * x[u]`: the aggregation of a graph convolution (Kipf and Welling,
@@ -224,11 +226,14 @@ def message_passing(input: Tensor, source: Tensor, target: Tensor, edge_weight: 
         source: integer `[E]`; where an edge begins; 0 <= source < V
         target: integer `[E]`; where an edge ends; 0 <= target < V
         edge_weight: `[E]`, optional; factor of an edge
+        out: a tensor that the result is written into
 
     Returns:
         output: `[V, D]`
     """
     given = (input, source, target, edge_weight)
+    if out is not None:
+        return write_out(message_passing, out, given)
     if has_torch_function(given):
         return handle_torch_function(message_passing, given, input, source, target, edge_weight)
     return OP(given)

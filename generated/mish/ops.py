@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -118,7 +118,7 @@ OP = register(
 )
 
 
-def mish(input: Tensor) -> Tensor:
+def mish(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Self-regularised activation x tanh(softplus(x)).
 
     Formula::
@@ -127,6 +127,7 @@ def mish(input: Tensor) -> Tensor:
 
     Args:
         input: `[...]`
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
@@ -134,6 +135,8 @@ def mish(input: Tensor) -> Tensor:
     Computes what `torch.nn.functional.mish` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(mish, out, given)
     if has_torch_function(given):
         return handle_torch_function(mish, given, input)
     return OP(given)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, joined, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows
 from . import function
 
@@ -371,7 +371,7 @@ OP = register(
 )
 
 
-def modrelu(input: Tensor, bias: Tensor) -> Tensor:
+def modrelu(input: Tensor, bias: Tensor, *, out: Tensor | None = None) -> Tensor:
     """ReLU of the absolute value with a learnable threshold; the phase is kept.
 
     Formula::
@@ -381,11 +381,14 @@ def modrelu(input: Tensor, bias: Tensor) -> Tensor:
     Args:
         input: complex `[..., C]`
         bias: `[C]`; a negative one silences small values
+        out: a tensor that the result is written into
 
     Returns:
         output: complex `[..., C]`
     """
     given = (input, bias)
+    if out is not None:
+        return write_out(modrelu, out, given)
     if has_torch_function(given):
         return handle_torch_function(modrelu, given, input, bias)
     results = OP(given)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -216,7 +216,7 @@ OP = register(
 )
 
 
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, out: Tensor | None = None) -> Tensor:
     """Squared difference, averaged, summed or left as it is.
 
     Formula::
@@ -227,6 +227,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         input: `[...]`
         target: `[...]`
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -234,6 +235,8 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     Computes what `torch.nn.functional.mse_loss` computes.
     """
     given = (input, target)
+    if out is not None:
+        return write_out(mse_loss, out, given, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(mse_loss, given, input, target, reduction=reduction)
     return OP(given, reduction)

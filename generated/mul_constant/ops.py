@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from . import function
 
 
@@ -89,7 +89,7 @@ OP = register(
 )
 
 
-def mul_constant(tensor: Tensor, constant: float) -> Tensor:
+def mul_constant(tensor: Tensor, constant: float, *, out: Tensor | None = None) -> Tensor:
     """Product of a tensor with a number.
 
     Formula::
@@ -99,11 +99,14 @@ def mul_constant(tensor: Tensor, constant: float) -> Tensor:
     Args:
         tensor: `[...]`; any shape
         constant: float; the factor
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (tensor,)
+    if out is not None:
+        return write_out(mul_constant, out, given, constant=constant)
     if has_torch_function(given):
         return handle_torch_function(mul_constant, given, tensor, constant=constant)
     return OP(given, constant)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, joined, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, joined, rank_error, register, write_out
 from . import function
 
 
@@ -171,7 +171,7 @@ OP = register(
 )
 
 
-def phase_rotation(input: Tensor, base: float = 10000.0) -> Tensor:
+def phase_rotation(input: Tensor, base: float = 10000.0, *, out: Tensor | None = None) -> Tensor:
     """Rotation of complex features by position, the complex form of rotary embeddings.
 
     Formula::
@@ -181,11 +181,14 @@ def phase_rotation(input: Tensor, base: float = 10000.0) -> Tensor:
     Args:
         input: complex `[..., T, D]`
         base: float; base > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: complex `[..., T, D]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(phase_rotation, out, given, base=base)
     if has_torch_function(given):
         return handle_torch_function(phase_rotation, given, input, base=base)
     results = OP(given, base)

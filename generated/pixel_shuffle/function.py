@@ -60,7 +60,7 @@ def pixel_shuffle_backward(grad_output: Tensor, input: Tensor, upscale_factor: i
     total_4 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
     chosen_3 = torch.where(mask.unsqueeze(-1), total_4, 0)
     position_7 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
-    grad_output_picked = columns(grad_output.flatten(-3), position_7)
+    grad_output_picked = columns(grad_output.flatten(-3), position_7, guarded=True)
     grad_input = torch.where(mask[:, None, None], grad_output_picked, 0)
     return grad_input
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
 from .._runtime.functions import columns, flat_index
 from . import function
 
@@ -60,16 +60,17 @@ def pixel_shuffle_second(
         product_2 = o * upscale_factor * upscale_factor
         total = product.unsqueeze(-1) + product_2[:, None, None] + q % upscale_factor
         mask = (q // upscale_factor < W) & (p.unsqueeze(-1) // upscale_factor < H) & (total < C)
-        product_3 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
-        mod_value = q % (upscale_factor if upscale_factor != 0 else 1)
-        product_4 = o * upscale_factor * upscale_factor
-        total_2 = product_3.unsqueeze(-1) + product_4[:, None, None] + mod_value
-        position = torch.where(mask, total_2, 0)
-        floordiv_value = p // (upscale_factor if upscale_factor != 0 else 1)
-        position_2 = torch.where(mask, floordiv_value.unsqueeze(-1), 0)
-        position_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
-        position_4 = flat_index((C, H, W), position, position_2, position_3)
-        grad_grad_output = torch.where(mask, columns(grad_grad_input.flatten(-3), position_4), 0)
+        product_5 = p % (upscale_factor if upscale_factor != 0 else 1) * upscale_factor
+        mod_value_2 = q % (upscale_factor if upscale_factor != 0 else 1)
+        product_6 = o * upscale_factor * upscale_factor
+        total_3 = product_5.unsqueeze(-1) + product_6[:, None, None] + mod_value_2
+        chosen = torch.where(mask, total_3, 0)
+        floordiv_value_2 = p // (upscale_factor if upscale_factor != 0 else 1)
+        chosen_2 = torch.where(mask, floordiv_value_2.unsqueeze(-1), 0)
+        chosen_3 = torch.where(mask, q // (upscale_factor if upscale_factor != 0 else 1), 0)
+        position_7 = flat_index((C, H, W), chosen, chosen_2, chosen_3)
+        grad_grad_input_picked = columns(grad_grad_input.flatten(-3), position_7, guarded=True)
+        grad_grad_output = torch.where(mask, grad_grad_input_picked, 0)
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, C, H, W)
     return grad_grad_output, grad_input
@@ -98,7 +99,7 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     total_4 = w_1 * upscale_factor + mod_value_2.unsqueeze(-1)
     chosen_3 = torch.where(mask.unsqueeze(-1), total_4, 0)
     position_7 = flat_index((size_o, P, Q), chosen_2[:, None, None], chosen.unsqueeze(-1), chosen_3.unsqueeze(-2))
-    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_7)
+    tangent_grad_output_picked = columns(tangent_grad_output.flatten(-3), position_7, guarded=True)
     tangent_grad_input = torch.where(mask[:, None, None], tangent_grad_output_picked, 0)
     return tangent_grad_input
 
@@ -136,7 +137,7 @@ OP = register(
 )
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: int, *, out: Tensor | None = None) -> Tensor:
     """Channels rearranged into a finer image.
 
     y[c, h, w] = x[(c r + h % r) r + w % r, h // r, w // r],    r = upscale_factor
@@ -150,6 +151,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Args:
         input: `[..., C, H, W]`; C is a multiple of upscale_factor squared
         upscale_factor: int; upscale_factor > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., O, P, Q]`
@@ -157,6 +159,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Computes what `torch.nn.functional.pixel_shuffle` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(pixel_shuffle, out, given, upscale_factor=upscale_factor)
     if has_torch_function(given):
         return handle_torch_function(pixel_shuffle, given, input, upscale_factor=upscale_factor)
     return OP(given, upscale_factor)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -547,7 +547,7 @@ OP = register(
 )
 
 
-def quaternion_rotate(quaternion: Tensor, vector: Tensor) -> Tensor:
+def quaternion_rotate(quaternion: Tensor, vector: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rotation of points by unit quaternions.
 
     With q = (w, u), the scalar part first, a unit quaternion turns v into q v q* which without building a matrix is
@@ -569,11 +569,14 @@ def quaternion_rotate(quaternion: Tensor, vector: Tensor) -> Tensor:
     Args:
         quaternion: `[..., 4]`; unit quaternions (w, x, y, z)
         vector: `[..., 3]`; points
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., 3]`
     """
     given = (quaternion, vector)
+    if out is not None:
+        return write_out(quaternion_rotate, out, given)
     if has_torch_function(given):
         return handle_torch_function(quaternion_rotate, given, quaternion, vector)
     return OP(given)

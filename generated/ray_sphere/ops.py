@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -244,7 +244,7 @@ OP = register(
 )
 
 
-def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor) -> Tensor:
+def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Distance along a ray to the first hit of a sphere, 0 where it misses.
 
     A ray o + t d with |d| = 1, with o measured from the centre, meets the sphere of radius r at    t = -b -
@@ -262,11 +262,14 @@ def ray_sphere(origin: Tensor, direction: Tensor, radius: Tensor) -> Tensor:
         origin: `[..., 3]`; start of the ray, from the centre
         direction: `[..., 3]`; unit vectors
         radius: `[...]`; radius > 0
+        out: a tensor that the result is written into
 
     Returns:
         distance: `[...]`
     """
     given = (origin, direction, radius)
+    if out is not None:
+        return write_out(ray_sphere, out, given)
     if has_torch_function(given):
         return handle_torch_function(ray_sphere, given, origin, direction, radius)
     return OP(given)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, domain_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    compute_dtype,
+    domain_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -242,7 +252,7 @@ OP = register(
 )
 
 
-def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6) -> Tensor:
+def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6, out: Tensor | None = None) -> Tensor:
     """Division by the root mean square of the last dimension, with a learnable scale.
 
     `x / sqrt(mean(x^2) + eps) * weight` over the last dimension. Zhang and Sennrich (2019), "Root mean square layer
@@ -257,11 +267,14 @@ def rms_norm(input: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6) 
         input: `[..., D]`
         weight: `[D]`, optional; scale of each feature
         eps: float; added to the mean square; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., D]`
     """
     given = (input, weight)
+    if out is not None:
+        return write_out(rms_norm, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(rms_norm, given, input, weight, eps=eps)
     return OP(given, eps)[0]

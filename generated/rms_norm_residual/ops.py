@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
@@ -291,7 +292,12 @@ OP = register(
 
 
 def rms_norm_residual(
-    input: Tensor, residual: Tensor, weight: Tensor | None = None, *, eps: float = 1e-6
+    input: Tensor,
+    residual: Tensor,
+    weight: Tensor | None = None,
+    *,
+    eps: float = 1e-6,
+    out: tuple[Tensor, ...] | None = None,
 ) -> tuple[Tensor, ...]:
     """Addition of a residual followed by RMS normalisation; gives both.
 
@@ -309,11 +315,14 @@ def rms_norm_residual(
         residual: `[..., D]`; what went round it
         weight: `[D]`, optional; scale of each feature
         eps: float; added to the mean square; eps > 0
+        out: tensors that the results are written into
 
     Returns:
         output: `[..., D]`, normalised sum; hidden: `[..., D]`, the sum, which is the next residual
     """
     given = (input, residual, weight)
+    if out is not None:
+        return write_out(rms_norm_residual, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(rms_norm_residual, given, input, residual, weight, eps=eps)
     return OP(given, eps)[:2]

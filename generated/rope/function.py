@@ -33,10 +33,10 @@ def rope_forward(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     sin_view = window(sin, -1, 0, (2 * H, 1), fill=0)
     cos_view_2 = window(cos, -1, -H, (2 * H, 1), fill=0)
     sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
-    product = columns(input, torch.where(~mask, d - H, 0)) * sin_view_2
-    total = columns(input, torch.where(~mask, d, 0)) * cos_view_2 + product
-    product_2 = columns(input, torch.where(mask, d + H, 0)) * sin_view
-    product_3 = columns(input, torch.where(mask, d, 0)) * cos_view
+    product = columns(input, torch.where(~mask, d - H, 0), guarded=True) * sin_view_2
+    total = columns(input, torch.where(~mask, d, 0), guarded=True) * cos_view_2 + product
+    product_2 = columns(input, torch.where(mask, d + H, 0), guarded=True) * sin_view
+    product_3 = columns(input, torch.where(mask, d, 0), guarded=True) * cos_view
     output = torch.where(mask, product_3 - product_2, total).to(dtype)
     return output
 
@@ -105,14 +105,15 @@ def rope_tangent(
     tangent_cos_view_2 = window(tangent_cos, -1, -H, (2 * H, 1), fill=0)
     sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
     tangent_sin_view_2 = window(tangent_sin, -1, -H, (2 * H, 1), fill=0)
-    input_picked = columns(input, torch.where(~mask, d, 0))
+    input_picked = columns(input, torch.where(~mask, d, 0), guarded=True)
     chosen_3 = torch.where(mask, 0, tangent_cos_view_2 * input_picked)
     product = torch.where(mask, cos_view, cos_view_2) * tangent_input_view
-    chosen_4 = torch.where(mask, tangent_cos_view * columns(input, torch.where(mask, d, 0)), 0)
-    chosen_5 = torch.where(mask, 0, columns(tangent_input, chosen_2) * sin_view_2)
-    chosen_6 = torch.where(mask, 0, tangent_sin_view_2 * columns(input, chosen_2))
-    chosen_7 = torch.where(mask, -(columns(tangent_input, chosen) * sin_view), 0)
-    chosen_8 = torch.where(mask, -(tangent_sin_view * columns(input, chosen)), 0)
+    input_picked_2 = columns(input, torch.where(mask, d, 0), guarded=True)
+    chosen_4 = torch.where(mask, tangent_cos_view * input_picked_2, 0)
+    chosen_5 = torch.where(mask, 0, columns(tangent_input, chosen_2, guarded=True) * sin_view_2)
+    chosen_6 = torch.where(mask, 0, tangent_sin_view_2 * columns(input, chosen_2, guarded=True))
+    chosen_7 = torch.where(mask, -(columns(tangent_input, chosen, guarded=True) * sin_view), 0)
+    chosen_8 = torch.where(mask, -(tangent_sin_view * columns(input, chosen, guarded=True)), 0)
     tangent_output = product + chosen_4 + chosen_7 + chosen_8 + chosen_3 + chosen_5 + chosen_6
     tangent_output = tangent_output.to(dtype)
     return tangent_output

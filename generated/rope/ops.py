@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, columns, upcast_all, window
 from . import function
 
@@ -101,15 +101,15 @@ def rope_second(
         sin_view_2 = window(sin, -1, -H, (2 * H, 1), fill=0)
         chosen_2 = torch.where(mask_2, cos_view, cos_view_2)
         chosen = torch.where(mask_3, grad_grad_input_view * chosen_2, 0)
-        input_picked = columns(input, torch.where(mask_2, i + H, 0))
+        input_picked = columns(input, torch.where(mask_2, i + H, 0), guarded=True)
         chosen_3 = torch.where(mask_2, grad_grad_sin_output_sum_view * input_picked, 0)
         product = grad_grad_input_view_2 * sin_view
         chosen_4 = torch.where(mask_4, torch.where(mask_2, -product, 0), 0)
-        input_picked_2 = columns(input, torch.where(mask, i - H, 0))
+        input_picked_2 = columns(input, torch.where(mask, i - H, 0), guarded=True)
         chosen_5 = torch.where(mask, grad_grad_sin_view * input_picked_2, 0)
-        input_picked_3 = columns(input, torch.where(mask, i, 0))
+        input_picked_3 = columns(input, torch.where(mask, i, 0), guarded=True)
         chosen_6 = torch.where(mask, grad_grad_cos_view * input_picked_3, 0)
-        input_picked_4 = columns(input, torch.where(mask_2, i, 0))
+        input_picked_4 = columns(input, torch.where(mask_2, i, 0), guarded=True)
         chosen_7 = torch.where(mask_2, grad_grad_cos_view_2 * input_picked_4, 0)
         chosen_8 = torch.where(mask_5, grad_grad_input_view_3 * sin_view_2, 0)
         grad_grad_output = chosen_5 + chosen_3 + chosen_6 + chosen_7 + chosen + chosen_4 + chosen_8
@@ -278,7 +278,7 @@ OP = register(
 )
 
 
-def rope(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def rope(input: Tensor, cos: Tensor, sin: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rotary position embedding, the two halves of a head as coordinates.
 
     Coordinate k of the first half and coordinate k of the second half form a plane, which position t turns by an
@@ -298,11 +298,14 @@ def rope(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         input: `[..., T, D]`; queries or keys; D is even
         cos: `[T, H]`; cosine of the angle of each position and plane; H = D/2
         sin: `[T, H]`; sine of the same angle
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., T, …]`
     """
     given = (input, cos, sin)
+    if out is not None:
+        return write_out(rope, out, given)
     if has_torch_function(given):
         return handle_torch_function(rope, given, input, cos, sin)
     return OP(given)

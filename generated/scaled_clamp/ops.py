@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -108,7 +108,9 @@ OP = register(
 )
 
 
-def scaled_clamp(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0) -> Tensor:
+def scaled_clamp(
+    x: Tensor, scale: float = 1.0, low: float = -1.0, high: float = 1.0, *, out: Tensor | None = None
+) -> Tensor:
     """Scaling followed by clamping, also in place.
 
     Formula::
@@ -120,11 +122,14 @@ def scaled_clamp(x: Tensor, scale: float = 1.0, low: float = -1.0, high: float =
         scale: float
         low: float
         high: float
+        out: a tensor that the result is written into
 
     Returns:
         y: `[...]`
     """
     given = (x,)
+    if out is not None:
+        return write_out(scaled_clamp, out, given, scale=scale, low=low, high=high)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp, given, x, scale=scale, low=low, high=high)
     return OP(given, scale, low, high)

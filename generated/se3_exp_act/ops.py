@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import columns, upcast, upcast_all, window
 from . import function
 
@@ -906,7 +906,7 @@ OP = register(
 )
 
 
-def se3_exp_act(twist: Tensor, point: Tensor) -> Tensor:
+def se3_exp_act(twist: Tensor, point: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rigid motion of points by twists.
 
     A twist is a velocity v and an angular velocity w; followed for unit time it turns and shifts p into    p' = p +
@@ -932,11 +932,14 @@ def se3_exp_act(twist: Tensor, point: Tensor) -> Tensor:
     Args:
         twist: `[..., 6]`; velocity, then angular velocity
         point: `[..., 3]`
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., 3]`
     """
     given = (twist, point)
+    if out is not None:
+        return write_out(se3_exp_act, out, given)
     if has_torch_function(given):
         return handle_torch_function(se3_exp_act, given, twist, point)
     return OP(given)

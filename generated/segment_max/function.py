@@ -60,8 +60,9 @@ def segment_max_backward(
     mask = input == columns(top, segment)
     safe_segment = torch.where(mask, segment, 0)
     ties_top = ties_top.movedim(0, -1)
-    safe_ties_top = torch.where(mask, pick(ties_top.unsqueeze(-2), safe_segment), 1)
-    grad_top_picked = pick(grad_top.unsqueeze(-2), safe_segment)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
+    safe_ties_top = torch.where(mask, ties_top_picked, 1)
+    grad_top_picked = pick(grad_top.unsqueeze(-2), safe_segment, guarded=True)
     grad_input = torch.where(mask, grad_top_picked / safe_ties_top, 0).movedim(-1, 0).to(dtype)
     return grad_input
 
@@ -83,7 +84,7 @@ def segment_max_tangent(tangent_input: Tensor, input: Tensor, segment: Tensor, n
     safe_segment = torch.where(input == columns(top, segment), segment, 0)
     ties_top = add_along(ties_top_base, safe_segment, (input == columns(top, segment)).long())
     mask = input == columns(top, segment)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0))
+    ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0), guarded=True)
     update = torch.where(mask, tangent_input / torch.where(mask, ties_top_picked, 1), 0)
     tangent_top = add_along(tangent_input.new_zeros(*batch, S), safe_segment, update)
     tangent_output = torch.where(size > 0, tangent_top, 0).movedim(-1, 0).to(dtype)

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    range_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_along, add_at, columns, combine_along, pick, upcast_all
 from . import function
 
@@ -86,7 +96,7 @@ def segment_max_second(
         safe_segment = torch.where(input == columns(top, segment), segment, 0)
         ties_top = add_along(ties_top_base, safe_segment, (input == columns(top, segment)).long())
         mask = input == columns(top, segment)
-        ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0))
+        ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0), guarded=True)
         update = torch.where(mask, grad_grad_input / torch.where(mask, ties_top_picked, 1), 0)
         grad_grad_top = add_along(grad_grad_input.new_zeros(*batch, S), safe_segment, update)
         grad_grad_output = torch.where(size > 0, grad_grad_top, 0).movedim(-1, 0).to(dtype)
@@ -121,8 +131,9 @@ def segment_max_backward_tangent(
     ties_top = add_along(ties_top_base, position, (input == columns(top, segment)).long())
     mask = input == columns(top, segment)
     safe_segment = torch.where(mask, segment, 0)
-    safe_ties_top = torch.where(mask, pick(ties_top.unsqueeze(-2), safe_segment), 1)
-    tangent_grad_top_picked = pick(tangent_grad_top.unsqueeze(-2), safe_segment)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
+    safe_ties_top = torch.where(mask, ties_top_picked, 1)
+    tangent_grad_top_picked = pick(tangent_grad_top.unsqueeze(-2), safe_segment, guarded=True)
     tangent_grad_input = torch.where(mask, tangent_grad_top_picked / safe_ties_top, 0)
     tangent_grad_input = tangent_grad_input.movedim(-1, 0).to(dtype)
     return tangent_grad_input
@@ -182,7 +193,9 @@ OP = register(
 )
 
 
-def segment_max(input: Tensor, segment: Tensor, num_segments: int, empty: float = 0.0) -> Tensor:
+def segment_max(
+    input: Tensor, segment: Tensor, num_segments: int, empty: float = 0.0, *, out: Tensor | None = None
+) -> Tensor:
     """Largest of the rows that share a segment, feature by feature.
 
     `y[s] = max of x[n] over all n with segment[n] = s`; a segment without rows is `empty`. Equal maxima share the
@@ -201,11 +214,14 @@ def segment_max(input: Tensor, segment: Tensor, num_segments: int, empty: float 
         segment: integer `[N]`; the segment of each row; 0 <= segment < num_segments
         num_segments: int; number of segments; num_segments > 0
         empty: float; value of a segment without rows
+        out: a tensor that the result is written into
 
     Returns:
         output: `[S, ...]`
     """
     given = (input, segment)
+    if out is not None:
+        return write_out(segment_max, out, given, num_segments=num_segments, empty=empty)
     if has_torch_function(given):
         return handle_torch_function(segment_max, given, input, segment, num_segments=num_segments, empty=empty)
     return OP(given, num_segments, empty)[0]

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    range_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_along, add_at, columns, upcast
 from . import function
 
@@ -146,7 +156,7 @@ OP = register(
 )
 
 
-def segment_mean(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
+def segment_mean(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
     """Means of the rows that share a segment.
 
     `y[s] = mean of x[n] over all n with segment[n] = s`; a segment without rows is 0.
@@ -163,11 +173,14 @@ def segment_mean(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
         input: `[N, ...]`; rows
         segment: integer `[N]`; the segment of each row; 0 <= segment < num_segments
         num_segments: int; number of segments; num_segments > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[S, ...]`
     """
     given = (input, segment)
+    if out is not None:
+        return write_out(segment_mean, out, given, num_segments=num_segments)
     if has_torch_function(given):
         return handle_torch_function(segment_mean, given, input, segment, num_segments=num_segments)
     return OP(given, num_segments)[0]

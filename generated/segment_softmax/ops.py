@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import add_along, columns, combine_along, upcast_all
 from . import function
@@ -211,7 +212,7 @@ OP = register(
 )
 
 
-def segment_softmax(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
+def segment_softmax(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
     """Softmax over the elements that share a segment.
 
     `y[e] = exp(x[e]) / sum of exp(x[f]) over all f of the same segment`, with the maximum of each segment
@@ -231,11 +232,14 @@ def segment_softmax(input: Tensor, segment: Tensor, num_segments: int) -> Tensor
         input: `[E, ...]`; scores
         segment: integer `[E]`; the segment of each score; 0 <= segment < num_segments
         num_segments: int; number of segments; num_segments > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[E, ...]`
     """
     given = (input, segment)
+    if out is not None:
+        return write_out(segment_softmax, out, given, num_segments=num_segments)
     if has_torch_function(given):
         return handle_torch_function(segment_softmax, given, input, segment, num_segments=num_segments)
     return OP(given, num_segments)[0]

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, range_error, rank_error, register, size_error
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    domain_error,
+    range_error,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_along, columns, upcast
 from . import function
 
@@ -119,7 +129,7 @@ OP = register(
 )
 
 
-def segment_sum(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
+def segment_sum(input: Tensor, segment: Tensor, num_segments: int, *, out: Tensor | None = None) -> Tensor:
     """Sums of the rows that share a segment.
 
     `y[s] = sum of x[n] over all n with segment[n] = s`; a segment without rows is 0. Half-precision rows are
@@ -133,11 +143,14 @@ def segment_sum(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
         input: `[N, ...]`; rows
         segment: integer `[N]`; the segment of each row; 0 <= segment < num_segments
         num_segments: int; number of segments; num_segments > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[S, ...]`
     """
     given = (input, segment)
+    if out is not None:
+        return write_out(segment_sum, out, given, num_segments=num_segments)
     if has_torch_function(given):
         return handle_torch_function(segment_sum, given, input, segment, num_segments=num_segments)
     return OP(given, num_segments)

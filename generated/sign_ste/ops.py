@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from . import function
 
 
@@ -87,7 +87,7 @@ OP = register(
 )
 
 
-def sign_ste(x: Tensor) -> Tensor:
+def sign_ste(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sign with a straight-through gradient inside the unit interval.
 
     Formula::
@@ -96,11 +96,14 @@ def sign_ste(x: Tensor) -> Tensor:
 
     Args:
         x: `[...]`
+        out: a tensor that the result is written into
 
     Returns:
         y: `[...]`
     """
     given = (x,)
+    if out is not None:
+        return write_out(sign_ste, out, given)
     if has_torch_function(given):
         return handle_torch_function(sign_ste, given, x)
     return OP(given)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -113,7 +113,7 @@ OP = register(
 )
 
 
-def silu(input: Tensor) -> Tensor:
+def silu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sigmoid linear unit, also known as Swish.
 
     `x s(x)` with the logistic function `s`: smooth, non-monotonic, with its minimum of about -0.278 at -1.278. The
@@ -126,6 +126,7 @@ def silu(input: Tensor) -> Tensor:
 
     Args:
         input: `[...]`; any shape
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
@@ -133,6 +134,8 @@ def silu(input: Tensor) -> Tensor:
     Computes what `torch.nn.functional.silu` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(silu, out, given)
     if has_torch_function(given):
         return handle_torch_function(silu, given, input)
     return OP(given)

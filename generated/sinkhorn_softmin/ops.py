@@ -21,6 +21,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import logsumexp, upcast_all
 from . import function
@@ -278,7 +279,7 @@ OP = register(
 )
 
 
-def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1) -> Tensor:
+def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1, *, out: Tensor | None = None) -> Tensor:
     """Smoothed minimum of a cost over points, one half of a Sinkhorn step.
 
     `u[i] = -eps * log sum_j exp((f[j] - |x[i] - y[j]|^2) / eps)`: the potential of a point cloud under entropic
@@ -295,11 +296,14 @@ def sinkhorn_softmin(x: Tensor, y: Tensor, f: Tensor, eps: float = 0.1) -> Tenso
         y: `[..., N, D]`; points of the second cloud
         f: `[..., N]`; potential of the second cloud
         eps: float; strength of the smoothing; eps > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., M]`
     """
     given = (x, y, f)
+    if out is not None:
+        return write_out(sinkhorn_softmin, out, given, eps=eps)
     if has_torch_function(given):
         return handle_torch_function(sinkhorn_softmin, given, x, y, f, eps=eps)
     return OP(given, eps)[0]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -210,7 +210,9 @@ OP = register(
 )
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, *, out: Tensor | None = None
+) -> Tensor:
     """Quadratic near zero, linear beyond beta, with slope 1 there.
 
     `d^2 / (2 beta)` where `|d| < beta` and `|d| - beta / 2` beyond, for `d = input - target`: the Huber loss
@@ -227,6 +229,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
         target: `[...]`
         reduction: str; one of mean, sum, none
         beta: float; where it becomes linear; beta >= 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -234,6 +237,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     Computes what `torch.nn.functional.smooth_l1_loss` computes.
     """
     given = (input, target)
+    if out is not None:
+        return write_out(smooth_l1_loss, out, given, reduction=reduction, beta=beta)
     if has_torch_function(given):
         return handle_torch_function(smooth_l1_loss, given, input, target, reduction=reduction, beta=beta)
     return OP(given, reduction, beta)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
@@ -202,7 +202,7 @@ OP = register(
 )
 
 
-def snake_activation(input: Tensor, alpha: Tensor) -> Tensor:
+def snake_activation(input: Tensor, alpha: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Periodic activation with a learnable frequency for each channel.
 
     `x + sin(a x)^2 / a`. As `a` goes to zero the periodic part goes to `a x^2`. Liu, Hartwig and Ueda (2020),
@@ -215,11 +215,14 @@ def snake_activation(input: Tensor, alpha: Tensor) -> Tensor:
     Args:
         input: `[N, C, ...]`; channels in the second dimension
         alpha: `[C]`; frequency of each channel; alpha > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, C, ...]`
     """
     given = (input, alpha)
+    if out is not None:
+        return write_out(snake_activation, out, given)
     if has_torch_function(given):
         return handle_torch_function(snake_activation, given, input, alpha)
     return OP(given)

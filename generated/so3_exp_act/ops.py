@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, batch_shape, rank_error, register, size_error, write_out
 from .._runtime.functions import columns, upcast, upcast_all
 from . import function
 
@@ -610,7 +610,7 @@ OP = register(
 )
 
 
-def so3_exp_act(rotation: Tensor, point: Tensor) -> Tensor:
+def so3_exp_act(rotation: Tensor, point: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rotation of points by rotation vectors.
 
     A rotation vector w has the axis as its direction and the angle t = |w| as its length. Rodrigues' formula turns
@@ -632,11 +632,14 @@ def so3_exp_act(rotation: Tensor, point: Tensor) -> Tensor:
     Args:
         rotation: `[..., 3]`; rotation vectors, in radians
         point: `[..., 3]`
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., 3]`
     """
     given = (rotation, point)
+    if out is not None:
+        return write_out(so3_exp_act, out, given)
     if has_torch_function(given):
         return handle_torch_function(so3_exp_act, given, rotation, point)
     return OP(given)

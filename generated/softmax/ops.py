@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -133,7 +133,7 @@ OP = register(
 )
 
 
-def softmax(input: Tensor, temperature: float = 1.0) -> Tensor:
+def softmax(input: Tensor, temperature: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Normalised exponential over the last dimension.
 
     `exp(x / t) / sum(exp(x / t))`, with the maximum of each row taken out first. A low temperature sharpens the
@@ -146,11 +146,14 @@ def softmax(input: Tensor, temperature: float = 1.0) -> Tensor:
     Args:
         input: `[..., N]`; scores
         temperature: float; divides the scores; temperature > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(softmax, out, given, temperature=temperature)
     if has_torch_function(given):
         return handle_torch_function(softmax, given, input, temperature=temperature)
     return OP(given, temperature)

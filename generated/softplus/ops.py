@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -114,7 +114,7 @@ OP = register(
 )
 
 
-def softplus(input: Tensor, beta: float = 1.0) -> Tensor:
+def softplus(input: Tensor, beta: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Smooth approximation of ReLU, with a sharpness.
 
     `log(1 + exp(beta x)) / beta`, in a form that neither overflows on the right nor loses the exponential tail on
@@ -127,11 +127,14 @@ def softplus(input: Tensor, beta: float = 1.0) -> Tensor:
     Args:
         input: `[...]`; any shape
         beta: float; sharpness; ReLU in the limit; beta > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(softplus, out, given, beta=beta)
     if has_torch_function(given):
         return handle_torch_function(softplus, given, input, beta=beta)
     return OP(given, beta)

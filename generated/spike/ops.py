@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -109,7 +109,7 @@ OP = register(
 )
 
 
-def spike(membrane: Tensor, threshold: float = 1.0) -> Tensor:
+def spike(membrane: Tensor, threshold: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Heaviside spike with a smooth surrogate gradient, for spiking networks.
 
     Formula::
@@ -119,11 +119,14 @@ def spike(membrane: Tensor, threshold: float = 1.0) -> Tensor:
     Args:
         membrane: `[...]`; membrane potential
         threshold: float
+        out: a tensor that the result is written into
 
     Returns:
         spikes: `[...]`
     """
     given = (membrane,)
+    if out is not None:
+        return write_out(spike, out, given, threshold=threshold)
     if has_torch_function(given):
         return handle_torch_function(spike, given, membrane, threshold=threshold)
     return OP(given, threshold)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, register
+from .._runtime import Definition, Sharding, add_function, register, write_out
 from .._runtime.functions import upcast_all
 from . import function
 
@@ -106,7 +106,7 @@ OP = register(
 )
 
 
-def squared_relu(input: Tensor) -> Tensor:
+def squared_relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Square of the positive part.
 
     `max(x, 0)^2`, once differentiable at zero; the second derivative there is one half of the right one, as for
@@ -118,11 +118,14 @@ def squared_relu(input: Tensor) -> Tensor:
 
     Args:
         input: `[...]`; any shape
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (input,)
+    if out is not None:
+        return write_out(squared_relu, out, given)
     if has_torch_function(given):
         return handle_torch_function(squared_relu, given, input)
     return OP(given)

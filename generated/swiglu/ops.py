@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, register
+from .._runtime import Definition, Sharding, add_function, batch_shape, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -147,7 +147,7 @@ OP = register(
 )
 
 
-def swiglu(gate: Tensor, up: Tensor) -> Tensor:
+def swiglu(gate: Tensor, up: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Gated linear unit with a SiLU gate.
 
     `gate s(gate) up` with the logistic function `s`, for projections made elsewhere. Shazeer (2020), "GLU variants
@@ -160,11 +160,14 @@ def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     Args:
         gate: `[...]`; goes through SiLU
         up: `[...]`; what is gated
+        out: a tensor that the result is written into
 
     Returns:
         output: `[...]`
     """
     given = (gate, up)
+    if out is not None:
+        return write_out(swiglu, out, given)
     if has_torch_function(given):
         return handle_torch_function(swiglu, given, gate, up)
     return OP(given)

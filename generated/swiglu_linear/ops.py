@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error
+from .._runtime import Definition, Sharding, add_function, compute_dtype, rank_error, register, size_error, write_out
 from .._runtime.functions import as_rows, upcast_all
 from . import function
 
@@ -242,7 +242,7 @@ OP = register(
 )
 
 
-def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor) -> Tensor:
+def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Gated linear unit with a SiLU gate, both projections included.
 
     `silu(x W^T) * (x V^T)`: the first half of a feed-forward block of most large language models. Shazeer (2020),
@@ -258,11 +258,14 @@ def swiglu_linear(input: Tensor, weight_gate: Tensor, weight_up: Tensor) -> Tens
         input: `[..., K]`; activations
         weight_gate: `[N, K]`; projection of the gate
         weight_up: `[N, K]`; projection of what is gated
+        out: a tensor that the result is written into
 
     Returns:
         output: `[..., N]`
     """
     given = (input, weight_gate, weight_up)
+    if out is not None:
+        return write_out(swiglu_linear, out, given)
     if has_torch_function(given):
         return handle_torch_function(swiglu_linear, given, input, weight_gate, weight_up)
     return OP(given)[0]

@@ -22,6 +22,7 @@ from .._runtime import (
     rank_error,
     register,
     size_error,
+    write_out,
 )
 from .._runtime.functions import upcast_all
 from . import function
@@ -801,6 +802,8 @@ def triplet_margin_loss(
     eps: float = 1e-6,
     swap: bool = False,
     reduction: str = "mean",
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """An anchor is nearer to its like than to others, by a margin.
 
@@ -825,6 +828,7 @@ def triplet_margin_loss(
         eps: float; added to each difference; eps >= 0
         swap: bool; also look at the distance of positive and negative
         reduction: str; one of mean, sum, none
+        out: a tensor that the result is written into
 
     Returns:
         output: `[]`
@@ -832,6 +836,8 @@ def triplet_margin_loss(
     Computes what `torch.nn.functional.triplet_margin_loss` computes.
     """
     given = (anchor, positive, negative)
+    if out is not None:
+        return write_out(triplet_margin_loss, out, given, margin=margin, eps=eps, swap=swap, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(
             triplet_margin_loss,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register
+from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
 from .._runtime.functions import add_at, flat_index, take, upcast
 from . import function
 
@@ -184,7 +184,9 @@ OP = register(
 )
 
 
-def unfold(input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1, *, out: Tensor | None = None
+) -> Tensor:
     """Windows of an image as columns.
 
     y[n, (c R + r) S + s, p Q + q] = x[n, c, p stride + r dilation - padding, q stride + s dilation - padding]
@@ -203,6 +205,7 @@ def unfold(input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0,
         dilation: int; dilation > 0
         padding: int; padding >= 0
         stride: int; stride > 0
+        out: a tensor that the result is written into
 
     Returns:
         output: `[N, D, L]`
@@ -210,6 +213,8 @@ def unfold(input: Tensor, kernel_size: int, dilation: int = 1, padding: int = 0,
     Computes what `torch.nn.functional.unfold` computes.
     """
     given = (input,)
+    if out is not None:
+        return write_out(unfold, out, given, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     if has_torch_function(given):
         return handle_torch_function(
             unfold, given, input, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride

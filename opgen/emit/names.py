@@ -69,6 +69,8 @@ RUNTIME = (
     "upcast",
     "upcast_all",
     "variance",
+    "wide_fmod",
+    "wide_remainder",
     "window",
 )
 _INSIDE = """
@@ -77,14 +79,9 @@ compute_dtype domain_error extent_error range_error rank_error size_error OP FOR
 """
 # What the modules of an operator define, import or are called beside its function.
 _BESIDE = """
-<<<<<<< HEAD
-function register check_values fake backward_fake flops backward_flops Sharding add_function operands
-has_torch_function handle_torch_function joined once_differentiable complex_dtype real_dtype parts annotations
-bools complexes floats ints inf nan
-=======
-function register check_values fake backward_fake add_function has_torch_function handle_torch_function joined
-once_differentiable complex_dtype real_dtype parts annotations bools complexes floats ints inf nan
->>>>>>> main
+function register check_values fake backward_fake flops backward_flops Sharding add_function has_torch_function
+handle_torch_function joined write_out once_differentiable complex_dtype real_dtype parts annotations bools complexes
+floats ints inf nan
 """
 PYTHON = frozenset((*keyword.kwlist, *dir(builtins), *RUNTIME, *_INSIDE.split()))
 _WORDS_OF_SCHEMAS = frozenset(["inf", "nan"])

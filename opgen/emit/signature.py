@@ -14,6 +14,7 @@ from opgen.emit.python_text import number
 from opgen.ir.program import Argument, Kind, Operator
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
 
+OUT = "out"  # the keyword of tensors that results are written into
 _SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
 LETTERS = {Kind.FLOAT: "f", Kind.INT: "i", Kind.BOOL: "b", Kind.COMPLEX: "c"}
 _SCALAR = (Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read)
@@ -94,6 +95,11 @@ def parameters(operator: Operator) -> tuple[Parameter, ...]:
 
 def parameter_texts(found: tuple[Parameter, ...]) -> list[str]:
     return ["*" if p.name == "*" else p.text for p in found]
+
+
+def takes_out(operator: Operator) -> bool:
+    """Has the functional a keyword `out`? Not where an argument is called so."""
+    return OUT not in map(operator.shown, (*(t.name for t in operator.operands), *(a.name for a in operator.params)))
 
 
 # --- schemas ---------------------------------------------------------------------------------------------------------

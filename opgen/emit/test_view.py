@@ -16,6 +16,7 @@ from opgen.emit.sample_arrays import InputSample
 from opgen.emit.sample_cases import holds_constant, sample_cases
 from opgen.emit.sample_values import is_known, states_gradients
 from opgen.emit.samples import SampleCase
+from opgen.emit.signature import takes_out
 from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
 from opgen.ir.program import Kind, Operator, surface
@@ -135,6 +136,8 @@ def _attributes(
         lines += ["once_differentiable = True"]
     if spec.inplace:
         lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(operator.shown(spec.inplace))}"]
+    if not takes_out(operator):
+        lines += ["takes_out = False"]
     if module_call:
         make = module_call.removesuffix("()") if module_call.endswith("()") else f"lambda: {module_call}"
         lines += [f"make_module = staticmethod({make})"]

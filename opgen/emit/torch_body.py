@@ -16,8 +16,9 @@ from opgen.emit.torch_positions import Place, axis_named, diagonals, indices, is
 from opgen.emit.torch_rewrite import varies
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, permuted
-from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Lit, Position, Read, Scalar, add, mul
+from opgen.ir.program import Axis, Kind, Loop, definitions
+from opgen.ir.ranges import facts_of, inside
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
 
 Space = tuple[Loop, ...]
 
@@ -195,7 +196,8 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     table = Value(g.text, axes)
     picked = tuple(placeholder(i) for i in computed)
     batch = g.batch | index.batch
-    option = f", fill={g.fill}" if g.fill else ""
+    guarded = not g.fill and _guarded(scope, [g.places[i] for i in computed])
+    option = f", fill={g.fill}" if g.fill else ", guarded=True" if guarded else ""
 
     def call(name: str, rows: Value, index: Value, loops: Space) -> Value:
         code = f"{name}({rows.text.text}, {index.text.text}{option})"
@@ -211,6 +213,20 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
     rows = permuted(Value(table.text, (*others, picked[0])), (*_sorted(others, space), picked[0]))
     rows = _on_a_line(scope, aligned(_on_a_line(scope, rows), (*result, picked[0])))
     return call("pick", rows, aligned(index, result), result)
+
+
+def _guarded(scope: Scope, places: Sequence[Place]) -> bool:
+    """Does a condition keep an axis that may be empty from being read?"""
+    bodies = {s.target: s.body for s in definitions(scope.program)}
+
+    def chosen(e: Position) -> bool:
+        body = bodies.get(e.tensor) if isinstance(e, Read) else e
+        return isinstance(body, Apply) and body.fn == "where" and body.args[2] == ZERO
+
+    def may_be_empty(n: Scalar | Batch) -> bool:
+        return not isinstance(n, Batch) and not inside(ZERO, n, facts_of((), scope.dims, scope.counts))
+
+    return any(chosen(p.at) for p in places) and any(may_be_empty(p.extent) for p in places)
 
 
 def _on_a_line(scope: Scope, v: Value) -> Value:

@@ -194,7 +194,8 @@ def _same_steps(listings: Sequence[Listing]) -> tuple[Listing, ...]:
 
 def _stages(s: Step, others: tuple[str, ...]) -> list[Step]:
     """A step as the longest shorter one of another variant, and what it does beyond that."""
-    bases = [t for t in others if s.text != t and s.text.startswith(t) and _continues(t, s.text[len(t) :])]
+    shorter = [(t, s.text[len(t) :]) for t in others if s.text != t and s.text.startswith(t)]
+    bases = [t for t, rest in shorter if _continues(t, rest) and s.target not in used_names(rest)]
     if s.size or not bases:
         return [s]
     base = max(bases, key=len)

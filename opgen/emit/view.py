@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from opgen.emit.layout import WIDTH, bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped, wrapped_code
 from opgen.emit.names import function_name
 from opgen.emit.shapes import layout_text
-from opgen.emit.signature import annotation
+from opgen.emit.signature import OUT, annotation, takes_out
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Role, Variant, definitions, surface
@@ -322,6 +322,9 @@ def docstring(s: Surface) -> tuple[str, ...]:
         text += f"; {p.doc}" if p.doc else ""
         text += f"; {p.domain}" if p.domain else ""
         out += item_lines(text)
+    if takes_out(s.operator):
+        into = "a tensor that the result is" if len(s.results) == 1 else "tensors that the results are"
+        out += item_lines(f"{OUT}: {into} written into")
     out += ["", "Returns:", *item_lines("; ".join(_result_text(o, s.operator.shown(o.name)) for o in s.results))]
     if spec.reference:
         out += ["", f"Computes what `{spec.reference}` computes."]

@@ -10,23 +10,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
-from opgen.emit.shapes import Sizes
 from opgen.emit.signature import (
-    LETTERS,
     annotation,
     forward_schema,
-    is_computed,
     kind_letters,
     parameter_texts,
     parameters,
     schema_param,
     schema_results,
+    takes_out,
 )
 from opgen.emit.torch_code import MASK
 from opgen.emit.view import FormulaView, Surface, docstring, formula_view
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
+from opgen.emit.view_functional import (
+    WRITE,
+    aside,
+    call_lines,
+    functional_parameters,
+    given_lines,
+    handle,
+    imported_as,
+    inplace_lines,
+    into_out,
+    prelude,
+    results_type,
+)
 from opgen.emit.view_saved import read_lines, saved_names
 from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
@@ -60,6 +71,7 @@ class OpsView:
     doc: tuple[str, ...]
     op_literal: str
     operands: tuple[str, ...]
+    into_out: tuple[str, ...]
     overridden: str
     handle: str
     prelude: tuple[str, ...]
@@ -96,30 +108,29 @@ def ops_view(s: Surface) -> OpsView:
         check_values=bracketed("def check_values(", typed, ") -> None:"),
         value_checks=value_checks(s),
         arguments=", ".join((*s.inputs, *s.params)),
-        fake=bracketed("def fake(", typed, f") -> {_tensors(len(s.outputs) + len(s.residuals))}:"),
+        fake=bracketed("def fake(", typed, f") -> {results_type(len(s.outputs) + len(s.residuals))}:"),
         fake_lines=fake,
-        backward_fake=bracketed("def backward_fake(", back_args, f") -> {_tensors(len(s.wrt))}:") if s.active else "",
+        backward_fake=bracketed("def backward_fake(", back_args, f") -> {results_type(len(s.wrt))}:") * bool(s.active),
         backward_fake_lines=back,
         read=bracketed("def read(", typed, ") -> tuple[bool, ...]:"),
         read_lines=read_lines(s),
         counts=counts,
         fields=fields,
         function=s.function,
-        define=bracketed(
-            f"def {s.function}(", parameter_texts(parameters(s.operator)), f") -> {_tensors(len(s.results))}:"
-        ),
+        define=bracketed(f"def {s.function}(", functional_parameters(s), f") -> {results_type(len(s.results))}:"),
         doc_first=docstring(s)[0],
         doc=docstring(s)[1:],
         op_literal=quoted(s.name),
-        operands=_given(s),
+        operands=given_lines(s),
+        into_out=into_out(s),
         overridden=f"{aside(s, 'has_torch_function')}({aside(s, 'given')})",
-        handle=_handle(s, s.function),
-        prelude=_prelude(s),
-        call=_call(s),
+        handle=handle(s, s.function),
+        prelude=prelude(s),
+        call=call_lines(s),
         inplace=bool(inplace),
         inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
         inplace_doc=f"`{s.name}` that overwrites `{s.operator.shown(inplace)}`, and returns it.",
-        inplace_lines=_inplace(s, inplace) if inplace else (),
+        inplace_lines=inplace_lines(s, inplace) if inplace else (),
         saved=saved,
     )
 
@@ -156,10 +167,6 @@ def may_be_absent(s: Surface, name: str) -> bool:
         return True
     programs = s.programs("forward")
     return name not in s.inputs and not all(any(o.name == name for o in p.outputs) for _, p in programs)
-
-
-def _tensors(count: int) -> str:
-    return "Tensor" if count == 1 else "tuple[Tensor, ...]"
 
 
 # --- the definition --------------------------------------------------------------------------------------------------
@@ -294,73 +301,6 @@ def is_pointwise(s: Surface) -> bool:
     )
 
 
-# --- the functional --------------------------------------------------------------------------------------------------
-
-
-def aside(s: Surface, name: str) -> str:
-    """A name that the functional uses, out of the way of an argument that is called the same."""
-    return f"_{name}" if name in s.arguments else name
-
-
-def _handle(s: Surface, name: str) -> str:
-    keywords = [f"{s.operator.shown(p)}={p}" for p in s.params]
-    head = f"return {aside(s, 'handle_torch_function')}("
-    return bracketed(head, [name, aside(s, "given"), *s.operands, *keywords], ")", 8)
-
-
-def _given(s: Surface) -> tuple[str, ...]:
-    """The first lines of the functional: arguments by the names that they have inside, and the operands together."""
-    inside = [n for n in (*s.operands, *s.params) if s.operator.shown(n) != n]
-    names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
-    return (*((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")
-
-
-def _prelude(s: Surface) -> tuple[str, ...]:
-    """Defaults that are computed from sizes and other params."""
-    lines: list[str] = []
-    for a in s.operator.params:
-        if is_computed(a) and not a.null:
-            sizes = Sizes(s.operator.variants[0].program)
-            text = sizes.number(a.default)  # type: ignore[arg-type]
-            lines += [f"if {a.name} is None:", *(f"    {x}" for x in sizes.lines), f"    {a.name} = {text}"]
-    return tuple(lines)
-
-
-def _call(s: Surface) -> tuple[str, ...]:
-    kinds = "".join(LETTERS[o.kind] for o in s.results)
-    keep = ("[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]") if s.residuals else ""
-    results, last = aside(s, "results"), []
-    given = (aside(s, "given"), *s.params)
-    whole = f"    return OP({', '.join(given)}){keep}"
-    if "c" in kinds:
-        last = [f"return {aside(s, 'joined')}({results}{keep}, {quoted(kinds)})"]
-    elif keep and len(whole) > WIDTH:  # formatters would break the subscript
-        last = [f"return {results}{keep}"]
-    text = bracketed(f"{results} = OP(" if last else "return OP(", given, ")", 4)
-    text += "" if last else keep
-    first, *rest = text.split("\n")
-    return (first, *(line.removeprefix("    ") for line in rest), *last)
-
-
-def _inplace(s: Surface, target: str) -> tuple[str, ...]:
-    handle = _handle(s, f"{s.name}_")
-    differentiated = f"{aside(s, 'torch')}.is_grad_enabled() and {target}.requires_grad"
-    values = {n: n for n in (*s.operands, *s.params)} | {target: aside(s, "source")}
-    call = [f"{s.operator.shown(n)}={value}" for n, value in values.items()]
-    return (
-        *_given(s),
-        f"if {aside(s, 'has_torch_function')}({aside(s, 'given')}):",
-        f"    {handle}",
-        f"{aside(s, 'source')} = {target}.clone() if {differentiated} else {target}",
-        bracketed(f"return {target}.copy_({s.function}(", call, "))", 4),
-    )
-
-
-def _as(s: Surface, name: str) -> str:
-    """How a name that the functional uses is imported."""
-    return name if aside(s, name) == name else f"{name} as {aside(s, name)}"
-
-
 _SHARED = (
     *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
     *("range_error", "rank_error", "size_error", "Sharding"),
@@ -368,22 +308,25 @@ _SHARED = (
 
 
 def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], differentiable: bool) -> tuple[str, ...]:
-    text = "\n".join((*body, *value_checks(s), *_prelude(s), *_call(s)))
+    text = "\n".join((*body, *value_checks(s), *prelude(s), *call_lines(s)))
     sequences = differentiable or any(a.length is not None for a in s.operator.params)
     out = ["import math"] if "math." in text or any(f.uses_math for f in extra) else []
     out += ["from collections.abc import Sequence"] if sequences else []
     out += [""] if out else []
+    out_used = [imported_as(s, WRITE)] if takes_out(s.operator) else []
     lines = [x for f in extra for x in f.lines]
     uses_torch = "torch." in text or s.spec.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
     out += ["import torch as _torch"] if s.spec.inplace and "torch" in s.arguments else []
-    overrides = imported("torch.overrides", [_as(s, "handle_torch_function"), _as(s, "has_torch_function")])
+    overrides = imported(
+        "torch.overrides", [imported_as(s, "handle_torch_function"), imported_as(s, "has_torch_function")]
+    )
     out += ["from torch import Tensor", overrides, ""]
     second = any("second_order(" in x for x in lines)
-    used = [_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
+    used = [imported_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
         ["second_order"] if second else []
     )
-    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used]))
+    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used, *out_used]))
     helpers = [h for f in extra for h in f.helpers]
     out += [imported(".._runtime.functions", helpers)] if helpers else []
     out.append("from . import function")

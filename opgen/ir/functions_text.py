@@ -34,6 +34,8 @@ TORCH: dict[str, str] = {
     ),
     # torch's own is nan at inf
     "polygamma": "torch.where(torch.eq({1}, math.inf), 0, torch.polygamma({0}, {1}))",
+    "fmod": "wide_fmod({0}, {1})",
+    "remainder": "wide_remainder({0}, {1})",
     "erfcx": "torch.special.erfcx({0})",
     "i0e": "torch.special.i0e({0})",
     "i1e": "torch.special.i1e({0})",

@@ -6,6 +6,9 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from opgen.diagnostics.model import Bag
 from opgen.ir.complex_split import split_operator
 from opgen.ir.lower_block import lower_block
@@ -33,7 +36,7 @@ from opgen.ir.lower_guards import (
     holds,
     switches,
 )
-from opgen.ir.lower_kinds import numeric
+from opgen.ir.lower_kinds import numeric, promote
 from opgen.ir.lower_override import check_targets, lower_override
 from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
@@ -101,11 +104,15 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         )  # fmt: skip
         return None
     refused = _check_guards(d, found, bag)
-    variants: list[Variant] = []
-    for conditions in combinations(found):
-        program = _variant(d, conditions, params, computed, refused, bag)
-        if program is not None:
-            variants.append(Variant(conditions, program))
+
+    def variants_of(d: Declarations) -> list[Variant]:
+        made = ((c, _variant(d, c, params, computed, refused, bag)) for c in combinations(found))
+        return [Variant(c, program) for c, program in made if program is not None]
+
+    variants = variants_of(d)
+    kinds = _common_kinds(variants)
+    if kinds and not bag.has_errors:
+        variants = variants_of(replace(d, kinds=kinds))
     check_outputs(d, bag)
     if bag.has_errors:
         return None
@@ -114,6 +121,15 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     return split_operator(
         Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
     )
+
+
+def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:
+    """The kind of each output that is not the same in all variants: one that holds them all."""
+    kinds: dict[str, dict[Kind, None]] = {}
+    for v in variants:
+        for o in v.program.outputs:
+            kinds.setdefault(o.name, {})[o.kind] = None
+    return tuple((n, common) for n, k in kinds.items() if len(k) > 1 and (common := promote(k)) is not None)
 
 
 def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
@@ -209,7 +225,7 @@ def _wanted(d: Declarations, name: str) -> Wanted:
     """What `outputs` declares about a name; one whose cotangent the spec reads is float or complex."""
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
     stated = name in d.outputs and any(f"grad_{name}" in statement_names(s) for s in d.backward)
-    kind = Kind.FLOAT if stated else None
+    kind = Kind.FLOAT if stated else dict(d.kinds).get(name)
     if declared is None:
         return Wanted(kind=kind, at_least=stated)
     kind = kind if declared.dtype is None else Kind(declared.dtype)

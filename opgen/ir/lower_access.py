@@ -155,7 +155,9 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
-    if not hints and len(name) == 1 and f.scope is not None:
+    if not hints and not f.decl.inputs:
+        hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
+    elif not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
     if not hints:
         hints = ("declare it under `params` or `inputs`",)
@@ -221,7 +223,18 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         hint = f"the body follows in parentheses: `{e.name}[…](…)`"
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
     hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = hints or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _shape_read(e: Access) -> str:
+    """A shape that a tensor read like this may have."""
+    found = dict.fromkeys(i.name.upper() for i in e.items if isinstance(i, Name))
+    spare = (d for d in (*"NMKLPQ", *(f"D{n}" for n, _ in enumerate(e.items))) if d not in found)
+    dims = [
+        "..." if isinstance(i, Dots) else i.name.upper() if isinstance(i, Name) else next(spare, "N") for i in e.items
+    ]
+    return f"[{', '.join(dims)}]"
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:

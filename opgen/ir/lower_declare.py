@@ -14,7 +14,7 @@ from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Shape
+from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
 from opgen.lang.circles import circles
@@ -79,6 +79,7 @@ class Declarations:
     output_shapes: dict[str, Shape]
     output_spans: dict[str, Span]
     lost: tuple[str, ...]  # names whose statements could not be read
+    kinds: tuple[tuple[str, Kind], ...] = ()  # of outputs that some variants would give another kind than others
 
     def targets(self) -> dict[str, Span]:
         """The names that `forward` assigns, with their first place."""

@@ -37,10 +37,11 @@ def _list_or_formula(first: Scalar, last: Node, bag: Bag) -> Node:
 def words_of(node: Scalar) -> tuple[Scalar, ...]:
     """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots."""
     found = list(_WORD.finditer(node.text))
-    if node.span.text != node.text or _WORD.sub("", node.text).strip(" ,()"):
+    start = node.span.start + node.span.text.find(node.text)
+    if node.text not in node.span.text or _WORD.sub("", node.text).strip(" ,()[]"):
         return (node,)
-    spans = [replace(node.span, start=node.span.start + m.start(), end=node.span.start + m.end()) for m in found]
-    return tuple(replace(node, text=m[0], value=m[0], span=s) for m, s in zip(found, spans, strict=True))
+    spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
+    return tuple(replace(node, text=m[0], value=m[0], span=s, style="") for m, s in zip(found, spans, strict=True))
 
 
 def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:

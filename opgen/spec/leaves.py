@@ -75,7 +75,8 @@ def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
         return expected(what, node, *hints)
     items = words_of(node)
     shown = ", ".join(item.text for item in items)
-    return expected(what, node, f"write `[{shown}]`", meant=Sequence(items, node.span, node.key))
+    quoted = "" if not node.style else ", without quotes"
+    return expected(what, node, f"write `[{shown}]`{quoted}", meant=Sequence(items, node.span, node.key))
 
 
 def text(node: object) -> str:

@@ -27,6 +27,7 @@ from opgen.ir.scalar import (  # noqa: E402
     Lit,
     Param,
     Read,
+    Scalar,
     transform,
 )
 from tests.diff.random_maps import noise, random_case  # noqa: E402
@@ -92,6 +93,24 @@ def test_out_of_range_is_an_error(form: str) -> None:
     if form != "extent":
         with pytest.raises(IndexError):
             interp.run(p, {n: to_array(t) for n, t in given.items()}, PARAMS)
+
+
+def _never(position: Scalar, taken: Scalar) -> Scalar:
+    """What is read where a position is negative, which none is."""
+    return call("where", call("lt", position, ZERO), taken, ZERO)
+
+
+EMPTY: dict[str, tuple[Statement, ...]] = {
+    "rows": (map_of(_never(read("ids", BATCH, j), read("v", read("ids", BATCH, j))), BATCH, J_),),
+    "columns": (map_of(_never(read("row", i), read("m", BATCH, j, read("row", i))), BATCH, J_, I_),),
+    "elements": (map_of(_never(read("ids", BATCH, j), read("m", BATCH, j, read("ids", BATCH, j))), BATCH, J_),),
+    "joined": (map_of(_never(read("row", i), read("m", BATCH, read("row", i), read("row", i))), BATCH, I_),),
+}
+
+
+@pytest.mark.parametrize("form", EMPTY)
+def test_a_condition_keeps_an_empty_tensor_from_being_read(form: str) -> None:
+    check(program(*EMPTY[form]), {**SIZES, "C": 0})
 
 
 TEXTS = {

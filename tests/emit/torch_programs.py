@@ -113,7 +113,7 @@ def arguments(p: Program, batch: tuple[int, ...], sizes: dict[str, int]) -> dict
         own = batch if n % 2 == 0 or not batch else (1, *batch[1:])
         shape = tuple(x for a in t.shape for x in (own if isinstance(a, Batch) else (sizes[a.name],)))  # type: ignore[union-attr]
         if t.kind is Kind.INT:
-            out[t.name] = torch.randint(0, min(sizes.values()), shape, generator=seed)
+            out[t.name] = torch.randint(0, max(1, min(sizes.values())), shape, generator=seed)
         else:
             out[t.name] = torch.randn(shape, generator=seed, dtype=torch.float64)
     return out

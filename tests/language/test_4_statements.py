@@ -60,9 +60,23 @@ forward: |
   y = x*x if how != "b" and flag
   y[..., i < 3] = i*x if how != "b" and not flag
 """
+KINDS = """
+op: a
+inputs: {x: {shape: [..., N]}}
+params: {how: {choices: [at, most, many, some]}}
+forward: |
+  y[...] = argmax[n](x[..., n]) if how == at
+  y[...] = max[n](x[..., n]) if how == most
+  y[...] = count[n](x[..., n] > 0)*1.0 if how == many
+  y[...] = any[n](x[..., n] > 0) if how == some
+"""
 
 
 @works(
+    Works("kind_differs_between_variants", KINDS, lambda x: x.amax(-1), (randn(2, 3),), {"how": "most"}),
+    Works("kind_of_a_position", KINDS, lambda x: x.argmax(-1) + 0 * x.sum(-1), (randn(2, 3),), {"how": "at"}),
+    Works("kind_of_a_count", KINDS, lambda x: (x > 0).sum(-1) + 0 * x.sum(-1), (randn(2, 3),), {"how": "many"}),
+    Works("kind_of_a_condition", KINDS, lambda x: (x > 0).any(-1) + 0 * x.sum(-1), (randn(2, 3),), {"how": "some"}),
     Works("guard_first", GUARDED, lambda x: 2 * x, (randn(3),)),
     Works("guard_second", GUARDED, lambda x: x * x, (randn(3),), {"how": "d", "flag": True}),
     Works(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,3 +47,37 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
         return loaded[op]
 
     return get
+
+
+@pytest.fixture
+def short_ops(compiled: Callable[[str], object]) -> Iterator[None]:
+    """Compiled kernels of the operators whose short way is tested."""
+    from generated import linear, max_with_index, rms_norm, silu
+    from generated._runtime import native, use_backend
+
+    for package in (silu, linear, rms_norm, max_with_index):
+        op = package.__name__.rpartition(".")[2]
+        if native.kernel(op, "forward") is None:  # else a library lies beside the package
+            compiled(op)
+    with use_backend("native"):
+        yield
+
+
+@pytest.fixture
+def short(short_ops: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The short calls of `silu` that came through, in order."""
+    from generated._runtime import native
+
+    made: list[str] = []
+    for which in ("forward", "backward"):
+        op = native._ops["silu", which]
+        kernel = op.quick
+        assert kernel is not None
+
+        def recorded(*args: Any, kernel: Any = kernel, which: str = which) -> Any:
+            result = kernel(*args)
+            made.append(which)
+            return result
+
+        monkeypatch.setattr(op, "quick", recorded)
+    return made

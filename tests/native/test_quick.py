@@ -6,7 +6,7 @@ Whoever takes part must see the operator's own dispatcher op, or its derivatives
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,42 +14,15 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from generated._runtime import native, use_backend
+from generated._runtime import native
 from generated.linear import linear
 from generated.max_with_index import max_with_index
 from generated.rms_norm import rms_norm
-from generated.silu import silu
+from generated.silu import SiLU, silu
 
 from .conftest import needs_compiler
 
-pytestmark = needs_compiler
-
-
-@pytest.fixture(autouse=True)
-def kernels(compiled: Callable[[str], object]) -> Iterator[None]:
-    for op in ("silu", "linear", "rms_norm", "max_with_index"):
-        if native.kernel(op, "forward") is None:  # else a library lies beside the package
-            compiled(op)
-    with use_backend("native"):
-        yield
-
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The short calls that came through, in order."""
-    made: list[str] = []
-    for which in ("forward", "backward"):
-        op = native._ops["silu", which]
-        kernel = op.quick
-        assert kernel is not None
-
-        def recorded(*args: Any, kernel: Any = kernel, which: str = which) -> Any:
-            result = kernel(*args)
-            made.append(which)
-            return result
-
-        monkeypatch.setattr(op, "quick", recorded)
-    return made
+pytestmark = [needs_compiler, pytest.mark.usefixtures("short_ops")]
 
 
 def x(**options: Any) -> torch.Tensor:
@@ -207,7 +180,7 @@ def test_tracers(short: list[str]) -> None:
 
     traced = torch.jit.trace(silu, x(), check_trace=False)
     assert "opgen::silu" in str(traced.graph)
-    graph = make_fx(silu)(x()).graph
+    graph = make_fx(SiLU())(x()).graph  # of a function it wants a value for every keyword
     assert any(n.target is torch.ops.opgen.silu.default for n in graph.nodes)
     assert not short
 
@@ -279,8 +252,6 @@ def test_errors_are_those_of_the_full_way() -> None:
 
 
 def test_a_module_pickles_and_its_calls_are_short(short: list[str]) -> None:
-    from generated.silu import SiLU
-
     stored = io.BytesIO()
     torch.save(SiLU(), stored)
     stored.seek(0)

@@ -53,7 +53,7 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Tensor& gra
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("initial", initial, Element::scalar, {opgen::batch, opgen::dim(1, "D")});
-  call.input("state", state, Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
+  call.input("state", state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
   call.allocate("grad_state_1", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
@@ -77,7 +77,7 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Tensor& gra
   call.cotangent("grad_state", grad_state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("gate", gate, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.input("state", state, Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
+  call.input("state", state, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
   call.allocate("grad_state_1", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},

@@ -231,7 +231,7 @@ struct gated_recurrence_backward_0_grad_gate_step {
   rt::Tensor<scalar_t> grad_gate;
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> initial;
-  rt::Tensor<const opmath_t> state;
+  rt::Tensor<const scalar_t> state;
   rt::Divider d_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -261,7 +261,7 @@ int run_gated_recurrence_backward_0_grad_gate(const OpgenCall& call) {
   step.grad_gate = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.initial = args.template tensor<const scalar_t>(2);
-  step.state = args.template tensor<const opmath_t>(3);
+  step.state = args.template tensor<const scalar_t>(3);
   step.d_size = rt::Divider(call.dims[1]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -340,7 +340,7 @@ struct gated_recurrence_backward_1_grad_gate_step {
 
   rt::Tensor<scalar_t> grad_gate;
   rt::Tensor<const opmath_t> grad_state_1;
-  rt::Tensor<const opmath_t> state;
+  rt::Tensor<const scalar_t> state;
   rt::Divider d_size;
   rt::Divider t_size;
   rt::Batch batch;
@@ -373,7 +373,7 @@ int run_gated_recurrence_backward_1_grad_gate(const OpgenCall& call) {
   gated_recurrence_backward_1_grad_gate_step<scalar_t> step;
   step.grad_gate = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
-  step.state = args.template tensor<const opmath_t>(2);
+  step.state = args.template tensor<const scalar_t>(2);
   step.d_size = rt::Divider(call.dims[1]);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();

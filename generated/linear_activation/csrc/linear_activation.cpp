@@ -278,7 +278,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& gr
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(1, "N")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.begin();
   call.hold();
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
@@ -401,7 +401,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& gr
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(1, "N")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.begin();
   call.hold();
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);

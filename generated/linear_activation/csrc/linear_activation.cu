@@ -1079,7 +1079,7 @@ struct linear_activation_backward_3_grad_z_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<opmath_t> grad_z;
   rt::Divider n_size;
   rt::Batch batch;
@@ -1122,7 +1122,7 @@ int run_linear_activation_backward_3_grad_z(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   linear_activation_backward_3_grad_z_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.output = args.template tensor<const opmath_t>(1);
+  step.output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();

@@ -28,7 +28,7 @@ Tensor log_softmax_backward(const Tensor& grad_output, const Tensor& input, cons
   opgen::Call call("log_softmax", OPGEN_CHOOSE_STEPS(log_softmax), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(0, "N")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);

@@ -70,7 +70,7 @@ struct log_softmax_backward_grad_input_step {
 
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Divider n_size;
   rt::Batch batch;
 
@@ -92,7 +92,6 @@ struct log_softmax_backward_grad_input_step {
 
 template <typename scalar_t>
 int run_log_softmax_backward_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},  // grad_output
       {3, 2, 0},  // grad_input
@@ -103,7 +102,7 @@ int run_log_softmax_backward_grad_input(const OpgenCall& call) {
   log_softmax_backward_grad_input_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
-  step.output = args.template tensor<const opmath_t>(2);
+  step.output = args.template tensor<const scalar_t>(2);
   step.n_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call), call.dims[0]);

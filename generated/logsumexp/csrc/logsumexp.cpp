@@ -28,7 +28,7 @@ Tensor logsumexp_backward(const Tensor& grad_output, const Tensor& input, const 
   opgen::Call call("logsumexp", OPGEN_CHOOSE_STEPS(logsumexp), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.input("output", output, Element::compute, {opgen::batch});
+  call.input("output", output, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);

@@ -68,7 +68,7 @@ template <typename scalar_t>
 struct logsumexp_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const scalar_t> input;
@@ -88,7 +88,6 @@ struct logsumexp_backward_grad_input_step {
 
 template <typename scalar_t>
 int run_logsumexp_backward_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 1, 0},  // output
       {3, 2, 0},  // grad_input
@@ -98,7 +97,7 @@ int run_logsumexp_backward_grad_input(const OpgenCall& call) {
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   logsumexp_backward_grad_input_step<scalar_t> step;
-  step.output = args.template tensor<const opmath_t>(0);
+  step.output = args.template tensor<const scalar_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.input = args.template tensor<const scalar_t>(3);

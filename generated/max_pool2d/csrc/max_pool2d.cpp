@@ -62,7 +62,7 @@ Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, con
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("ties_output", ties_output, Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
@@ -83,7 +83,7 @@ Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, con
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("ties_output", ties_output, Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);

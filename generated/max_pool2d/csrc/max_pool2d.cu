@@ -198,7 +198,7 @@ struct max_pool2d_backward_0_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> ties_output;
   rt::Tensor<scalar_t> grad_input;
@@ -264,7 +264,6 @@ struct max_pool2d_backward_0_grad_input_step {
 
 template <typename scalar_t>
 int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 3, 0},  // input
       {2, 3, 0},  // output
@@ -276,7 +275,7 @@ int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   max_pool2d_backward_0_grad_input_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
-  step.output = args.template tensor<const opmath_t>(1);
+  step.output = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.ties_output = args.template tensor<const int64_t>(3);
   step.grad_input = args.template tensor<scalar_t>(4);
@@ -313,7 +312,7 @@ struct max_pool2d_backward_1_grad_input_step {
 
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> ties_output;
   int64_t padding;
@@ -364,7 +363,6 @@ struct max_pool2d_backward_1_grad_input_step {
 
 template <typename scalar_t>
 int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {4, 3, 0},  // grad_input
       {1, 3, 0},  // input
@@ -377,7 +375,7 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
   max_pool2d_backward_1_grad_input_step<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<const opmath_t>(2);
+  step.output = args.template tensor<const scalar_t>(2);
   step.grad_output = args.template tensor<const scalar_t>(3);
   step.ties_output = args.template tensor<const int64_t>(4);
   step.padding = call.ints[1];

@@ -35,7 +35,7 @@ Tensor max_with_index_backward(const Tensor& grad_value, const Tensor& input, co
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.cotangent("grad_value", grad_value, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.input("value", value, Element::compute, {opgen::batch});
+  call.input("value", value, Element::scalar, {opgen::batch});
   call.input("ties_value", ties_value, Element::int64, {opgen::batch});
   call.begin();
   call.hold();

@@ -83,7 +83,7 @@ struct max_with_index_backward_grad_input_step {
 
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> value;
+  rt::Tensor<const scalar_t> value;
   rt::Tensor<const scalar_t> grad_value;
   rt::Tensor<const int64_t> ties_value;
   rt::Divider n_size;
@@ -100,7 +100,6 @@ struct max_with_index_backward_grad_input_step {
 
 template <typename scalar_t>
 int run_max_with_index_backward_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {4, 2, 0},  // grad_input
       {1, 2, 0},  // input
@@ -113,7 +112,7 @@ int run_max_with_index_backward_grad_input(const OpgenCall& call) {
   max_with_index_backward_grad_input_step<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.value = args.template tensor<const opmath_t>(2);
+  step.value = args.template tensor<const scalar_t>(2);
   step.grad_value = args.template tensor<const scalar_t>(3);
   step.ties_value = args.template tensor<const int64_t>(4);
   step.n_size = rt::Divider(call.dims[0]);

@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
-  call.input("hidden", hidden, Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.input("hidden", hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
@@ -100,7 +100,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& gr
   call.cotangent("grad_hidden", grad_hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.input("hidden", hidden, Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.input("hidden", hidden, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
   call.hold();

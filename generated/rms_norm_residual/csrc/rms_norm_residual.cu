@@ -265,7 +265,7 @@ struct rms_norm_residual_backward_0_grad_hidden_1_copy_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> hidden;
+  rt::Tensor<const scalar_t> hidden;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<const scalar_t> grad_hidden;
@@ -313,7 +313,7 @@ int run_rms_norm_residual_backward_0_grad_hidden_1_copy(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   rms_norm_residual_backward_0_grad_hidden_1_copy_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.hidden = args.template tensor<const opmath_t>(1);
+  step.hidden = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
   step.rstd = args.template tensor<const opmath_t>(3);
   step.grad_hidden = args.template tensor<const scalar_t>(4);
@@ -335,7 +335,7 @@ struct rms_norm_residual_backward_0_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> hidden;
+  rt::Tensor<const scalar_t> hidden;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_weight;
   rt::Batch batch;
@@ -370,7 +370,7 @@ int run_rms_norm_residual_backward_0_grad_weight(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   rms_norm_residual_backward_0_grad_weight_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.hidden = args.template tensor<const opmath_t>(1);
+  step.hidden = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
   step.grad_weight = args.template tensor<scalar_t>(3);
   step.batch = args.batch();
@@ -395,7 +395,7 @@ struct rms_norm_residual_backward_1_grad_hidden_1_copy_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> hidden;
+  rt::Tensor<const scalar_t> hidden;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<const scalar_t> grad_hidden;
   rt::Tensor<scalar_t> grad_hidden_1;
@@ -440,7 +440,7 @@ int run_rms_norm_residual_backward_1_grad_hidden_1_copy(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   rms_norm_residual_backward_1_grad_hidden_1_copy_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.hidden = args.template tensor<const opmath_t>(1);
+  step.hidden = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
   step.grad_hidden = args.template tensor<const scalar_t>(3);
   step.grad_hidden_1 = args.template tensor<scalar_t>(4);

@@ -29,7 +29,7 @@ Tensor softmax_backward(const Tensor& grad_output, const Tensor& input, const Te
   opgen::Call call("softmax", OPGEN_CHOOSE_STEPS(softmax), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.input("output", output, Element::compute, {opgen::batch, opgen::dim(0, "N")});
+  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.number(temperature);

@@ -74,7 +74,7 @@ struct softmax_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> output;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<scalar_t> grad_input;
   rt::Divider n_size;
   opmath_t temperature;
@@ -108,7 +108,7 @@ int run_softmax_backward_grad_input(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   softmax_backward_grad_input_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.output = args.template tensor<const opmath_t>(1);
+  step.output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
   step.n_size = rt::Divider(call.dims[0]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);

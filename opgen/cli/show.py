@@ -69,10 +69,11 @@ def _blocks(made: Artefacts, stage: str) -> Iterator[str]:
 
 
 def _derived(made: Artefacts, stage: str) -> Iterator[str]:
+    results = made.operator.outputs if made.operator else ()
     for derived in made.derived or ():
         programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
         if stage == "plan":
-            shown = "\n".join(_plan(p) for p in (derived.forward, derived.backward) if p is not None)
+            shown = "\n".join(_plan(p, results) for p in (derived.forward, derived.backward) if p is not None)
         else:
             program = programs[stage]
             shown = _program(program) if program is not None else "# there is none\n"
@@ -94,13 +95,13 @@ def _program(program: Program) -> str:
     return text(program)
 
 
-def _plan(program: Program) -> str:
+def _plan(program: Program, results: tuple[str, ...]) -> str:
     from opgen.plan.build import build
     from opgen.plan.errors import UnplannableError
     from opgen.plan.text import plan
 
     try:
-        return plan(build(program))
+        return plan(build(program, results))
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
 

@@ -60,7 +60,7 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     for number, _ in chosen:
         variant, program = d.programs[number]
         several = len(chosen) > 1
-        plan = build(program)
+        plan = build(program, operator.outputs)
         steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
         code = _VariantCode(operator, d, plan, f"{name}_{number}" if several else name, steps)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))

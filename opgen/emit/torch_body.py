@@ -16,7 +16,7 @@ from opgen.emit.torch_positions import Place, axis_named, diagonals, indices, is
 from opgen.emit.torch_rewrite import varies
 from opgen.emit.torch_scope import Scope, loops_of
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, permuted
-from opgen.ir.program import Axis, Kind, Loop, definitions
+from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.ranges import facts_of, inside
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
 
@@ -217,10 +217,9 @@ def _gathered(scope: Scope, g: _Gather, space: Space) -> Value:
 
 def _guarded(scope: Scope, places: Sequence[Place]) -> bool:
     """Does a condition keep an axis that may be empty from being read?"""
-    bodies = {s.target: s.body for s in definitions(scope.program)}
 
     def chosen(e: Position) -> bool:
-        body = bodies.get(e.tensor) if isinstance(e, Read) else e
+        body = scope.bodies.get(e.tensor) if isinstance(e, Read) else e
         return isinstance(body, Apply) and body.fn == "where" and body.args[2] == ZERO
 
     def may_be_empty(n: Scalar | Batch) -> bool:

@@ -164,6 +164,7 @@ def _map(scope: Scope, s: Compute) -> Value:
 def bound(scope: Scope, s: Compute) -> Read:
     """A statement printed now, as an access to it."""
     s = replace(s, target=scope.fresh(s.target))
+    scope.bodies[s.target] = s.body
     _emit(scope, s, s.target)
     return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
 

@@ -13,7 +13,7 @@ from opgen.emit.names import PYTHON
 from opgen.emit.printer import Dialect, Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
 from opgen.emit.torch_values import Stored, Value, batch_first, moved_in
-from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor
+from opgen.ir.program import Axis, Compute, DimSource, Kind, Loop, Program, Role, Tensor, definitions
 from opgen.ir.ranges import derived_sizes, sizes_of
 from opgen.ir.scalar import BATCH, Batch, Dim, Param, Read, Scalar, mentions
 from opgen.opt.convolution import Known
@@ -57,6 +57,7 @@ class Scope:
     tables: Dialect | None = None
     accessed: dict[tuple[Read, tuple[Loop, ...]], Value] = field(default_factory=dict)  # aligned to a space
     lines: dict[str, str] = field(default_factory=dict)  # code of a line -> local name
+    bodies: dict[str, Scalar] = field(default_factory=dict)  # of statements, also of those made while printing
     dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived sizes
     counts: tuple[Scalar, ...] = ()  # params that are sizes, and so not negative
     known: Known = field(init=False)  # what tells a convolution
@@ -69,6 +70,7 @@ class Scope:
         p = self.program
         self.dims, self.counts = derived_sizes(p), sizes_of(p)
         self.known = Known.of(p)
+        self.bodies = {s.target: s.body for s in definitions(p)}
         for name in (*(t.name for t in p.inputs), *(a.name for a in p.params)):
             self.names[name] = name
         for t in p.inputs:

@@ -8,7 +8,7 @@ A pure function; the plan depends on nothing but the Program.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -60,12 +60,13 @@ from opgen.plan.tails import calm
 from opgen.plan.values import resolve
 
 
-def build(p: Program) -> KernelPlan:
+def build(p: Program, results: Sequence[str] = ()) -> KernelPlan:
     """Plan the kernels of a program; `UnplannableError` where it has a statement that kernels have no form for.
 
+    `results`: the outputs of the operator, which are kept for backward in their own dtype.
     Functions of the spec are written out, except those that a library of C++ or CUDA computes.
     """
-    plan = _Planner(p).plan()
+    plan = _Planner(p, results).plan()
     return replace(plan, guarded=guarded(plan))
 
 
@@ -81,7 +82,8 @@ BACK_ENDS = ("cpp", "cuda")  # a name in one of them keeps a function a call
 
 
 class _Planner:
-    def __init__(self, p: Program) -> None:
+    def __init__(self, p: Program, results: Sequence[str]) -> None:
+        self.results = results
         self.p = p = inline_functions(p, lambda f: f.spelling(*BACK_ENDS) is None)
         taken = [*(t.name for t in p.inputs), *(a.name for a in p.params), *(d.name for d in p.dims)]
         taken += [*(s.target for s in definitions(p)), *(o.name for o in p.outputs)]
@@ -197,7 +199,7 @@ class _Planner:
         ranges = Ranges.of(self.p, {**self.arguments, **shapes})
         around = Surroundings(self.p, maps, kinds, frozenset(stored), names, ranges)
         steps = [self._step(item, around, given, streams) for item in items]
-        buffers = [*(_argument(t) for t in self.p.inputs)]
+        buffers = [_argument(t, self.results) for t in self.p.inputs]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
         results = tuple(
             Result(o.name, o.value, o.shape, self._result_storage(o), o.like if BATCH in o.shape else None)
@@ -231,7 +233,7 @@ class _Planner:
         reread: set[str],
     ) -> dict[str, Storage]:
         wanted = {o.value: self._result_storage(o) for o in outputs}
-        storage = {t.name: _argument(t).storage for t in self.p.inputs}
+        storage = {t.name: _argument(t, self.results).storage for t in self.p.inputs}
         for item in items:
             for name in targets(item):
                 kind = by_name[name].kind
@@ -304,14 +306,15 @@ def _by_name(statements: tuple[Statement, ...]) -> dict[str, Compute | Scatter]:
     return {part.target: part for some in parts for part in some}
 
 
-def _argument(t: Tensor) -> Buffer:
+def _argument(t: Tensor, results: Sequence[str]) -> Buffer:
     match t.kind:
         case Kind.INT:
             storage = Storage.INT64
         case Kind.BOOL:
             storage = Storage.BOOL
         case Kind.FLOAT:
-            storage = Storage.COMPUTE if t.role is Role.SAVED else Storage.SCALAR
+            residual = t.role is Role.SAVED and t.name not in results and t.of not in results
+            storage = Storage.COMPUTE if residual else Storage.SCALAR
         case Kind.COMPLEX:
             raise AssertionError(f"{t.name}: programs are real")
         case _:

@@ -18,8 +18,8 @@ pytestmark = needs_compiler
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
-# variants that share steps, and positions read from data
-QUICK = ("layer_norm", "embedding")
+# variants that share steps, positions read from data, and a result that backward reads
+QUICK = ("layer_norm", "embedding", "softmax")
 
 
 def generated_tests_pass(spec: Path, folder: Path) -> None:

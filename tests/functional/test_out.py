@@ -164,6 +164,12 @@ def test_a_call_that_fails_writes_nothing(build_operator: Callable[[str], Module
     assert first.tolist() == [0.0] * 3
 
 
+def test_arguments_named_as_in_the_runtime(build_operator: Callable[[str], ModuleType]) -> None:
+    params = "{function: {type: float}, params: {type: float, default: 1.0}}"
+    op = build_operator(f"op: hiding\ninputs: [given]\nparams: {params}\nforward: y = function*given + params\n").hiding
+    assert op(torch.ones(2), function=3.0, out=torch.empty(2)).tolist() == [4.0, 4.0]
+
+
 def test_an_argument_of_that_name(build_operator: Callable[[str], ModuleType]) -> None:
     op = build_operator("op: outwards\ninputs: [out]\nforward: y = 2*out\n").outwards
     assert op(out=torch.ones(2)).tolist() == [2.0, 2.0]

@@ -18,7 +18,7 @@ from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .native import add_function, calls, entry, kernel, load_library, use_backend
 from .out import write_out
-from .registration import filled, once_differentiable, or_zero, overload_call, register
+from .registration import decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "choice_error",
     "complex_dtype",
     "compute_dtype",
+    "decompositions",
     "domain_error",
     "entry",
     "extent_error",

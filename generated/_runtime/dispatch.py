@@ -160,6 +160,13 @@ class Op(ABC):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))
         return results.contiguous()
 
+    def in_plain_torch(self, *args: Any) -> Any:
+        """The same of torch's own operations alone, for a graph of them."""
+        given = self.complete(args)
+        results = as_tuple(self.formula(*[given[i] for i in self.order]))
+        made = [r if r is None else r.clone() if self.views else r for r in results]
+        return self.packed([r if r is None else r.contiguous() for r in made])
+
     def left_to_torch(self, device: str) -> bool:
         """Must results have the same bits in every run, which those of the compiled kernel have not?"""
         return self.unordered and device in UNORDERED_ON and torch.are_deterministic_algorithms_enabled()

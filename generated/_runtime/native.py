@@ -107,6 +107,11 @@ def entry(op: str) -> Any:
     return _ops[op, "forward"]
 
 
+def known() -> tuple[Any, ...]:
+    """All ops, forward and backward."""
+    return tuple(_ops.values())
+
+
 def add_function(op: str, function: Callable[..., Any]) -> None:
     """Keep `function.backend` up to date; `function` has the name of the operator from now on."""
     function.__name__ = function.__qualname__ = op

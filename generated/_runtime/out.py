@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .registration import Forward
 
 
-def write_out(function: Callable[..., Any], out: Any, given: Sequence[Any], **params: Any) -> Any:
+def write_out(function: Callable[..., Any], out: Any, given: Sequence[Any], /, **params: Any) -> Any:
     """Call the function of an operator, and return `out` with its results: a tensor, or a tuple of several."""
     name, several = function.__name__, isinstance(out, tuple | list)
     outs = tuple(out) if several else (out,)

@@ -30,7 +30,7 @@ def register(definition: Definition) -> Any:
     return quick.caller(Forward(definition))
 
 
-def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Arguments, dict[str, Any]]:
+def overload_call(function: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Arguments, dict[str, Any]]:
     """The dispatcher op behind the function of an operator, and the arguments it gets from a call of that function."""
     op = native.entry(function.__name__)
     d = op.definition
@@ -40,6 +40,15 @@ def overload_call(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Argume
     count = len(d.operands or d.inputs)
     end = count + len(d.params)
     return op.call, (*operands(d.name, names[:count], d.kinds, values[:count]), *values[count:end]), {}
+
+
+def decompositions() -> dict[Any, Formula]:
+    """The ops of all operators imported so far and what computes them in plain torch.
+
+    For `torch.export.ExportedProgram.run_decompositions`: the program then has no op of this package left, and once
+    packaged by AOTInductor it runs without Python. What other libraries compute stays as it is.
+    """
+    return {op.call: op.in_plain_torch for op in native.known() if not op.definition.elsewhere}
 
 
 class Forward(Op):

@@ -260,11 +260,12 @@ def _samples(tests: type[Checks], device: Any, dtype: torch.dtype, grad: bool) -
         chosen = tuple(outputs[k] for k in tests.smooth_outputs)
         return chosen if len(chosen) > 1 else chosen[0]
 
+    complex_too = any(s is not None and s.kind == "complex" for s in tests.cases[0].inputs.values())
     for case in tests.cases:
         names = [n for n, s in case.inputs.items() if n in tests.differentiable and s is not None]
         if case.pinned or (grad and not names):
             continue
-        made = [None if a is None else _cast(a, dtype).to(device) for a in case.arguments()]
+        made = [None if a is None else _cast(a, dtype, complex_too).to(device) for a in case.arguments()]
         for name, a in zip(case.inputs, made, strict=True):
             if grad and name in names:
                 a.requires_grad_()
@@ -273,11 +274,13 @@ def _samples(tests: type[Checks], device: Any, dtype: torch.dtype, grad: bool) -
         )
 
 
-def _cast(a: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """An operand in a dtype; integers and conditions stay, and so do real numbers beside complex ones."""
+def _cast(a: torch.Tensor, dtype: torch.dtype, complex_too: bool) -> torch.Tensor:
+    """An operand in a dtype; integers and conditions stay, and real numbers beside complex ones stay real."""
     if a.is_complex():
         return a.to(dtype) if dtype.is_complex else a.real.to(dtype)
-    return a.to(dtype) if a.is_floating_point() else a
+    if not a.is_floating_point():
+        return a
+    return a.to(dtype.to_real() if complex_too and dtype.is_complex else dtype)
 
 
 def _reference(tests: type[Checks]) -> Callable[..., Any]:

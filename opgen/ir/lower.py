@@ -58,7 +58,6 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
-from opgen.lang.circles import constant_part
 from opgen.lang.initialiser import initialisers
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
@@ -136,11 +135,11 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
     """Names whose statements leave a case out or overlap."""
     refused: list[str] = []
     for block in (d.forward, d.backward):
-        names: dict[tuple[str, str | None], list[Assign]] = {}
+        names: dict[str, list[Assign]] = {}
         for s in block:
             if s.op == "=" and s.target.name not in d.lost:
-                names.setdefault((s.target.name, constant_part(s)), []).append(s)
-        refused += [n for (n, _), statements in names.items() if not check_cover(d, n, statements, found, bag)]
+                names.setdefault(s.target.name, []).append(s)
+        refused += [n for n, statements in names.items() if not check_cover(d, n, statements, found, bag)]
     return frozenset(refused)
 
 

@@ -14,6 +14,7 @@ from opgen.diagnostics.model import Bag, Label
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.program import Chosen, Condition, Given
+from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.walk import nodes
 
@@ -218,7 +219,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
 
 
 def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found: Sequence[Switch], bag: Bag) -> bool:
-    """The guards of one name leave no case out and never hold together."""
+    """The guards of one name leave no case out; those of one part of it, such as a component, never hold together."""
     guards = [s.guard for s in statements]
     named = {n.name for g in guards if g is not None for n in nodes(g) if isinstance(n, Name)}
     concerned = [s for s in found if s.name in named]
@@ -227,8 +228,12 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
     for conditions in combinations(concerned):
         case = case_of(conditions)
         matching = [s for s in statements if holds(d, s.guard, case)]
-        if len(matching) > 1:
-            _overlap(name, matching, case, bag)
+        same: dict[str | None, list[Assign]] = {}
+        for s in matching:
+            same.setdefault(constant_part(s), []).append(s)
+        twice = next((part for part in same.values() if len(part) > 1), None)
+        if twice is not None:
+            _overlap(name, twice, case, bag)
             return False
         if not matching and not (wanted in case.given and not case.given[wanted]):
             missing.append(case.describe())

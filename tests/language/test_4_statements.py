@@ -70,9 +70,49 @@ forward: |
   y[...] = count[n](x[..., n] > 0)*1.0 if how == many
   y[...] = any[n](x[..., n] > 0) if how == some
 """
+DIRECTION = """
+op: a
+inputs: {x: {shape: [..., T]}, h0: {shape: [...]}}
+params: {down: {type: bool, default: false}}
+outputs: [h]
+forward: |
+  h[..., t] = 0.5*h[..., t - 1] + x[..., t] if not down
+  h[..., -1] = h0 if not down
+  h[..., t] = 0.5*h[..., t + 1] + x[..., t] if down
+"""
+PARTS = """
+op: a
+inputs: {x: {shape: [..., N]}}
+params: {both: {type: bool, default: false}}
+forward: |
+  y[...] = sum[n](x[..., n]) if not both
+  y[..., 0] = max[n](x[..., n]) if both
+  y[..., 1] = min[n](x[..., n]) if both
+"""
 
 
 @works(
+    Works(
+        "start_of_one_direction",
+        DIRECTION,
+        lambda x, h: decayed(torch.full_like(x, 0.5), x, h),
+        (randn(2, 3), randn(2, seed=1)),
+    ),
+    Works(
+        "no_start_in_the_other_direction",
+        DIRECTION,
+        lambda x, h: decayed(torch.full_like(x, 0.5), x, down=True),
+        (randn(2, 3), randn(2, seed=1)),
+        {"down": True},
+    ),
+    Works(
+        "components_in_one_variant",
+        PARTS,
+        lambda x: torch.stack((x.amax(-1), x.amin(-1)), -1),
+        (randn(2, 3),),
+        {"both": True},
+    ),
+    Works("no_components_in_the_other", PARTS, lambda x: x.sum(-1), (randn(2, 3),)),
     Works("kind_differs_between_variants", KINDS, lambda x: x.amax(-1), (randn(2, 3),), {"how": "most"}),
     Works("kind_of_a_position", KINDS, lambda x: x.argmax(-1) + 0 * x.sum(-1), (randn(2, 3),), {"how": "at"}),
     Works("kind_of_a_count", KINDS, lambda x: (x > 0).sum(-1) + 0 * x.sum(-1), (randn(2, 3),), {"how": "many"}),

@@ -2,9 +2,11 @@
 
     python benchmarks/saved.py [--write]
 
-Prints a Markdown table of bytes, for the case of an operator's generated tests that keeps most; `--write` puts it into
+Prints a Markdown table of bytes, for the case of an operator's generated tests that keeps most, with every dim eight
+times as long where the operator takes that: rows of three elements are no rows worth a sum. `--write` puts it into
 `benchmarks/results/saved.md`. Counted are the storages of all tensors that a call saves, inputs and outputs too, each
-once. AOTAutograd partitions the formula of the operator in plain torch. Bytes are counted, not timed.
+once. AOTAutograd partitions the formula of the operator in plain torch, or its autograd function where the spec states
+a gradient that is not the formula's own. What has no gradient in torch is not counted. Bytes are counted, not timed.
 """
 
 from __future__ import annotations
@@ -48,8 +50,25 @@ def tests_of(op: str) -> type[OperatorTests]:
     return next(v for n, v in vars(module).items() if n.startswith("Test") and n != "OperatorTests")
 
 
+LONGER = 8
+
+
+def arguments_of(tests: type[OperatorTests], case: Case) -> list[torch.Tensor | None]:
+    """The arguments of a case with longer dims, or as they are where dims of a fixed size are among them."""
+    plain = case.arguments(torch.float32)
+    longer = [None if a is None else a.repeat([LONGER] * a.ndim) for a in plain]
+    try:
+        tests.operator(*longer, **case.params)
+    except (RuntimeError, ValueError, IndexError):
+        longer = list(plain)
+    return [
+        a if a is None or n not in tests.differentiable else a.detach().clone().requires_grad_()
+        for n, a in zip(case.inputs, longer, strict=True)
+    ]
+
+
 def ours(tests: type[OperatorTests], case: Case) -> int:
-    arguments = case.arguments(torch.float32, grad=True)
+    arguments = arguments_of(tests, case)
     return kept(lambda: tests.operator(*arguments, **case.params))
 
 
@@ -57,15 +76,25 @@ def by_torch(tests: type[OperatorTests], case: Case) -> int | None:
     if tests.reference is None:
         return None
     module, name = tests.reference.rsplit(".", 1)
-    reference, arguments = getattr(importlib.import_module(module), name), case.arguments(torch.float32, grad=True)
-    return kept(lambda: tests()._referred(case, reference, arguments))
+    reference, arguments = getattr(importlib.import_module(module), name), arguments_of(tests, case)
+    results = tests().referred(case, reference, arguments)
+    leaves = [a for a in arguments if isinstance(a, torch.Tensor) and a.requires_grad]
+    first = results[0] if isinstance(results, tuple) else results
+    torch.autograd.grad(first, leaves, torch.ones_like(first), allow_unused=True)  # an error where torch cannot
+    return kept(lambda: tests().referred(case, reference, arguments))
+
+
+def _function(tests: type[OperatorTests]) -> Any:
+    """The autograd function of an operator."""
+    module = importlib.import_module(f"generated.{tests.operator.__name__}.function")
+    return next(v for n, v in vars(module).items() if n.endswith("Function") and n != "InplaceFunction")
 
 
 def by_min_cut(tests: type[OperatorTests], case: Case) -> int | None:
     definition = native.entry(tests.operator.__name__).definition
     if definition.elsewhere:
         return None
-    _, given, _ = overload_call(tests.operator, *case.arguments(torch.float32), **case.params)
+    _, given, _ = overload_call(tests.operator, *arguments_of(tests, case), **case.params)
     wanted = [n in definition.differentiable for n in definition.inputs]
     tensors = [a for a in given if isinstance(a, torch.Tensor)]
     grads = [w for a, w in zip(given, wanted, strict=False) if isinstance(a, torch.Tensor)]
@@ -76,8 +105,11 @@ def by_min_cut(tests: type[OperatorTests], case: Case) -> int | None:
         full = [next(rest) if isinstance(a, torch.Tensor) else a for a in given]
         names = (*definition.inputs, *definition.params)
         values = dict(zip(names, full, strict=True))
-        code = definition.forward.__code__
-        results = definition.forward(*[values[n] for n in code.co_varnames[: code.co_argcount]])
+        if tests.stated_gradient:
+            results = _function(tests).apply(*full)
+        else:
+            code = definition.forward.__code__
+            results = definition.forward(*[values[n] for n in code.co_varnames[: code.co_argcount]])
         return results[: len(definition.outputs)] if isinstance(results, tuple) else results
 
     compiled = aot_function(formula, nop, partition_fn=min_cut_rematerialization_partition)

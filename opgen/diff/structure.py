@@ -137,11 +137,11 @@ def _uses_batch(statements: Sequence[Statement], outputs: Sequence[Output], scal
 
 
 def _has_full_batch(inputs: Sequence[Tensor], candidates: Sequence[Tensor]) -> bool:
-    """Only tensors that a program of ours made surely have every batch dim; an input may be broadcast.
+    """Only the cotangent of an output surely has every batch dim; an input may be broadcast, and so what is made of it.
 
     The cotangent of a gradient has the batch dims of the input, which are all if no other argument has any.
     """
-    made = [t for t in inputs if t.of and t.role in ("cotangent", "saved") and BATCH in t.shape]
+    made = [t for t in inputs if t.of and t.role == "cotangent" and BATCH in t.shape]
     if any(not t.of.startswith("grad_") for t in made):
         return True
     batched = {(t.of or t.name).removeprefix("grad_") for t in candidates if BATCH in t.shape}

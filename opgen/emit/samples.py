@@ -33,7 +33,7 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
-from opgen.opt.derive import Derived
+from opgen.opt.derive import Derived, Flags, derive_variant
 from opgen.spec.cases import Nested, StatedCase
 from opgen.spec.model import OpSpec
 
@@ -144,7 +144,7 @@ class Chooser:
         if is_known(self.variant.program):
             expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
             gradients = self._gradients(self.derived.gradient, arrays, values, results) if self.known else ()
-            second = self._gradients(self.derived.second, arrays, values, results) if self.pinned else ()
+            second = self._gradients(self._second(), arrays, values, results) if self.pinned else ()
         conditions = [_condition(c, self.operator.pairs) for c in self.variant.conditions]
         labels = [name, *conditions, "other params" if moved else ""]
         stated = tuple((a.name, params[a.name]) for a in self.operator.params if a.name in params)
@@ -152,6 +152,12 @@ class Chooser:
         label = ", ".join(filter(None, labels)) or "plain"
         given = tuple(inputs.items())
         return SampleCase(label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned)
+
+    def _second(self) -> Program | None:
+        """The second order with respect to the inputs."""
+        if self.derived.source == self.derived.gradient or self.derived.second is None:
+            return self.derived.second
+        return derive_variant(self.variant, Flags(self.spec.exact, save=())).second
 
     def _make_room(self, values: Mapping[str, object]) -> None:
         """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""

@@ -16,7 +16,7 @@ from opgen.emit.shapes import layout_text
 from opgen.emit.signature import OUT, annotation, takes_out
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
-from opgen.ir.program import Kind, Operator, Output, Program, Variant, definitions, surface
+from opgen.ir.program import Kind, Operator, Output, Program, Role, Variant, definitions, surface
 from opgen.ir.scalar import BATCH
 from opgen.opt.derive import Derived
 from opgen.spec.elsewhere import Callee
@@ -103,6 +103,12 @@ class Surface:
         """Intermediates that the forward function returns after its outputs, those of any variant."""
         names = result_names(self.programs("forward"))
         return tuple(n for n in names if n not in self.output_names)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Outputs and residuals that second order is taken with respect to, in place of inputs."""
+        inputs = (t for _, p in self.programs("source") for t in p.inputs)
+        return tuple(dict.fromkeys(t.name for t in inputs if t.role is Role.SAVED))
 
     def programs(self, which: str) -> list[tuple[Variant, Program]]:
         """The derived programs of one sort, with their variants; variants without one are left out."""

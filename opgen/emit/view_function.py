@@ -155,7 +155,8 @@ class _Setup:
         """Saved intermediates that backward computes anew where it is differentiated itself."""
         if self.backward is None or self.s.spec.once_differentiable:
             return ()
-        return tuple(n for n in self.results() if n in self.backward.arguments and n not in self.s.active)
+        again = (n for n in self.results() if n in self.backward.arguments and n not in self.s.active)
+        return tuple(n for n in again if n not in self.s.leaves)
 
     def saved(self) -> tuple[str, ...]:
         """The tensors kept for backward: inputs first, then results."""

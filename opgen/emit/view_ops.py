@@ -38,7 +38,7 @@ from opgen.emit.view_functional import (
     prelude,
     results_type,
 )
-from opgen.emit.view_saved import saved_names, sized_names
+from opgen.emit.view_saved import read_lines, saved_names
 from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Scalar
@@ -61,6 +61,8 @@ class OpsView:
     fake_lines: tuple[str, ...]
     backward_fake: str
     backward_fake_lines: tuple[str, ...]
+    read: str
+    read_lines: tuple[str, ...]
     counts: tuple[FlopsView, ...]
     fields: tuple[str, ...]
     function: str
@@ -110,6 +112,8 @@ def ops_view(s: Surface) -> OpsView:
         fake_lines=fake,
         backward_fake=bracketed("def backward_fake(", back_args, f") -> {results_type(len(s.wrt))}:") * bool(s.active),
         backward_fake_lines=back,
+        read=bracketed("def read(", typed, ") -> tuple[bool, ...]:"),
+        read_lines=read_lines(s),
         counts=counts,
         fields=fields,
         function=s.function,
@@ -187,7 +191,7 @@ def _fields(
     out += ["check_values=check_values"] if value_checks(s) else []
     if s.active:
         out += [_schema("backward_schema", backward_schema(s, saved)), _names("saved", saved) if saved else "saved=()"]
-        out += [_names("sized", sized)] if (sized := sized_names(s)) else []
+        out += ["read=read"] if read_lines(s) else []
         out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
     if second is not None:

@@ -5,9 +5,12 @@ In goes a `Surface`; out come names of inputs, outputs and residuals.
 
 from __future__ import annotations
 
+from opgen.emit.layout import listed_lines
+from opgen.emit.torch_conditions import Switches, condition
 from opgen.emit.view import Surface, formula_view
-from opgen.ir.program import Compute, Program, definitions, statement_reads
+from opgen.ir.program import Compute, Kind, Program, definitions, statement_reads
 from opgen.ir.scalar import ZERO
+from opgen.opt.derive import Derived
 
 _READERS = ("backward", "second", "backward_tangent")
 
@@ -23,22 +26,39 @@ def saved_names(s: Surface) -> tuple[str, ...]:
     return tuple(n for n in (*s.inputs, *s.output_names, *s.residuals) if n in read)
 
 
-def sized_names(s: Surface) -> tuple[str, ...]:
-    """Saved inputs of which only sizes are read, at every order: of these no tensor needs to be kept.
+def read_lines(s: Surface) -> tuple[str, ...]:
+    """The body of a function that says of what `saved_names` lists more than sizes is read, at every order.
 
-    A gradient of the gradient that is not zero has to find its way to the input, so that such an input is kept.
+    A gradient of the gradient that is not zero has to find its way, so that what it is of is kept. Empty: all is read.
     """
-    if s.operator.elsewhere is not None:
+    names = saved_names(s)
+    if s.operator.elsewhere is not None or not names:
         return ()
-    needed = {n for which in _READERS for _, p in s.programs(which) for n in _values_read(p)}
-    needed |= {o.of for _, p in s.programs("second") for o in p.outputs if not _is_zero(p, o.value)}
-    return tuple(n for n in saved_names(s) if n in s.wrt and n not in needed)
+    every = frozenset(range(len(s.derived)))
+    switches = Switches.of([d.variant.conditions for d in s.derived], {}, s.operator.pairs)
+    floats = {t.name for t in s.operator.inputs if t.kind is Kind.FLOAT}
+    floats |= {o.name for o in s.outputs if o.kind is Kind.FLOAT}
+    texts: list[str] = []
+    for n in names:
+        members = frozenset(i for i in every if n not in floats or n in _needed(s.derived[i]))
+        texts.append(str(bool(members)) if members in (every, frozenset()) else condition(members, every, switches))
+    if all(t == "True" for t in texts):
+        return ()
+    return tuple(listed_lines("return ", texts, "", 4)) if len(texts) > 1 else (f"return ({texts[0]},)",)
+
+
+def _needed(d: Derived) -> set[str]:
+    """What the programs of a variant read or test the elements of, or have a gradient for that is not zero."""
+    needed = {n for which in _READERS for p in [getattr(d, which)] if p is not None for n in _values_read(p)}
+    if d.second is not None:
+        needed |= {o.of for o in d.second.outputs if not _is_zero(d.second, o.value)}
+    return needed
 
 
 def _values_read(p: Program) -> set[str]:
-    """The tensors of which a program reads elements or returns them."""
-    read = {r.tensor for d in definitions(p) for r in statement_reads(d)}
-    return read | {o.value for o in p.outputs}
+    """The arguments of which a program reads elements or returns them."""
+    read = {r.tensor for d in definitions(p) for r in statement_reads(d)} | {o.value for o in p.outputs}
+    return {t.name for t in p.inputs if t.name in read}
 
 
 def _is_zero(p: Program, name: str) -> bool:

@@ -25,7 +25,7 @@ def cse(p: Program) -> Program:
         if isinstance(s, Recurrence):
             kept.append(s)
             continue
-        found = seen.setdefault(_canonical(s), s.target)
+        found = seen.setdefault(canonical(s), s.target)
         if found == s.target:
             kept.append(s)
         else:
@@ -35,7 +35,7 @@ def cse(p: Program) -> Program:
     return replace(p, statements=tuple(kept), outputs=outputs, override=override)
 
 
-def _canonical(s: Compute | Scatter) -> Compute | Scatter:
+def canonical(s: Compute | Scatter) -> Compute | Scatter:
     """The statement with its target and indices numbered."""
     loops = s.loops if isinstance(s, Compute) else (*s.axes, *s.loops)
     mapping: dict[str, str] = {}

@@ -13,7 +13,17 @@ from opgen.diff.adjoint import adjoint, differentiable_inputs
 from opgen.diff.partials import with_partials
 from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
-from opgen.ir.program import Kind, Operator, Program, Variant, definitions, statement_scalars
+from opgen.ir.program import (
+    Kind,
+    Operator,
+    Program,
+    Role,
+    Variant,
+    definitions,
+    names,
+    statement_reads,
+    statement_scalars,
+)
 from opgen.ir.scalar import Apply, walk
 from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
@@ -21,12 +31,14 @@ from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
+from opgen.opt.leaves import leaves
 from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
-from opgen.opt.save import save
+from opgen.opt.save import Saved, save
 from opgen.opt.simplify import fold, tidy
 from opgen.opt.spelling import spell_alike
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
+from opgen.opt.weigh import weight
 
 Pass = Callable[[Program], Program]
 
@@ -45,7 +57,8 @@ class Derived:
     """The programs of one variant.
 
     `forward` has the residuals appended to its outputs; `backward` reads them. `gradient` is the same gradient from the
-    primal inputs alone, and the one that `second` and `backward_tangent` are derived from.
+    primal inputs alone, and `source` from the leaves (`opgen.opt.leaves`), with respect to which `second` and
+    `backward_tangent` are derived.
     """
 
     variant: Variant
@@ -54,6 +67,7 @@ class Derived:
     residuals: tuple[str, ...]
     backward: Program | None
     gradient: Program | None
+    source: Program | None
     tangent: Program | None
     second: Program | None
     backward_tangent: Program | None
@@ -66,15 +80,17 @@ def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:
     whole = operator.elsewhere
     if whole is not None:
         return tuple(_computed_elsewhere(v, differentiable=whole.backward is not None) for v in operator.variants)
-    return tuple(derive_variant(v, flags) for v in operator.variants)
+    taken = tuple(dict.fromkeys(n for v in operator.variants for n in names(v.program)))
+    return tuple(derive_variant(v, flags, taken) for v in operator.variants)
 
 
 def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:
     backward = gradient_surface(v.program) if differentiable else None
-    return Derived(v, v.program, v.program, (), backward, None, None, None, None)
+    return Derived(v, v.program, v.program, (), backward, None, None, None, None, None)
 
 
-def derive_variant(v: Variant, flags: Flags) -> Derived:
+def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Derived:
+    """The programs of one variant; names that are `taken` mean something in another."""
     primal = with_partials(v.program)
     applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
@@ -85,13 +101,14 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
     optimise = passes(primal, exact=flags.exact)
     if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
         shown = (*applied, *orders)
-        return Derived(v, inline_functions(primal), inline_functions(primal), (), None, None, None, None, None, shown)
+        plain = inline_functions(primal)
+        return Derived(v, plain, plain, (), None, None, None, None, None, None, shown)
     gradient = run_passes(adjoint(primal), passes(primal, exact=flags.exact, note=note))
-    kept = save(inline_functions(primal), inline_functions(gradient), flags.save)
+    kept, source = lightest(primal, gradient, flags.save, taken)
     second = backward_tangent = None
     if not flags.once_differentiable:
-        second = finished(run_passes(adjoint(gradient), optimise))
-        backward_tangent = finished(run_passes(tangent(gradient), optimise))
+        second = finished(run_passes(adjoint(source), optimise))
+        backward_tangent = finished(run_passes(tangent(source), optimise))
     return Derived(
         v,
         inline_functions(primal),
@@ -99,12 +116,38 @@ def derive_variant(v: Variant, flags: Flags) -> Derived:
         kept.residuals,
         finished(kept.backward),
         finished(gradient),
+        finished(source),
         _tangent(primal, optimise),
         second,
         backward_tangent,
         (*applied, *orders),
         stated_in(gradient, v.program),
     )
+
+
+def lightest(
+    primal: Program, gradient: Program, stated: tuple[str, ...] | None, taken: tuple[str, ...]
+) -> tuple[Saved, Program]:
+    """The programs split at what is kept, and the gradient from what takes part in the second order."""
+    forward = inline_functions(primal)
+    kept = save(forward, inline_functions(gradient), stated)
+    found = leaves(primal, gradient, taken) if stated is None else None
+    if found is None:
+        return kept, gradient
+    source = found.source()
+    other = save(forward, inline_functions(found.gradient), None, found.names)
+    made = any(n not in (*names(primal), *(t.name for t in gradient.inputs)) for n in found.names)
+    before, after = _held(kept.backward, gradient), _held(other.backward, source)
+    if after < before or (after == before and not made):  # what is there already saves computing it again
+        return other, source
+    return kept, gradient
+
+
+def _held(backward: Program, source: Program) -> int:
+    """The weight of what backward reads of the forward pass, or would read where it is differentiated itself."""
+    held = {t.name: t for p in (backward, source) for t in p.inputs if t.role is not Role.COTANGENT}
+    read = {r.tensor for p in (backward, source) for s in p.statements for r in statement_reads(s)}
+    return sum(weight(t.shape, t.kind) for n, t in held.items() if n in read)
 
 
 def stated_in(gradient: Program, primal: Program) -> tuple[str, ...]:

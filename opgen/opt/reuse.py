@@ -22,7 +22,7 @@ def reuse(p: Program, primal: Program) -> Program:
     arithmetic: it is alive anyway, and keeping it is all that the derivative then needs.
     """
     own = {t: s for s in primal.statements for t in targets(s)}
-    present = {s.target for s in definitions(p)}
+    present = {s.target for s in definitions(p)} | {t.name for t in p.inputs}
     outputs = {o.value for o in primal.outputs}
     known: _Known = {}
     roots: dict[tuple[str, ...], None] = {}

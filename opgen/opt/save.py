@@ -1,10 +1,11 @@
 """Save or recompute: the forward program with residuals appended, and the backward program that reads them.
 
 Everything the gradient needs that does not depend on a cotangent could be kept. What is kept is a minimum cut on bytes.
-Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; inputs and outputs weigh half because
-they are alive anyway. Reductions and contractions are not computed twice, with one exception: what outgrows every input
-and output of the operator (`opgen.ir.growth`) may be, where it is summed along rows only. A softmax that is no output
-can leave the statistics of its rows instead of its values.
+Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; outputs weigh half because they are
+alive anyway, and inputs nothing, because backward cannot be differentiated without them. Reductions and contractions
+are not computed twice, with one exception: what outgrows every input and output of the operator (`opgen.ir.growth`) may
+be, where it is summed along rows only. A softmax that is no output can leave the statistics of its rows instead of its
+values. Where less than the inputs says all that backward needs of them, that is kept instead (`opgen.opt.leaves`).
 """
 
 from __future__ import annotations
@@ -15,28 +16,12 @@ from dataclasses import dataclass, replace
 from opgen.diff.structure import close, tensors_of
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
-from opgen.ir.program import (
-    Compute,
-    Kind,
-    Output,
-    Program,
-    Role,
-    Shape,
-    Statement,
-    Tensor,
-    names,
-    parts,
-    statement_scalars,
-    targets,
-)
+from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, targets
 from opgen.ir.rewrite import renamed
-from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
-
-_BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
-_BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
+from opgen.opt.weigh import again, compared, independent, is_copy, is_dear, weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +33,24 @@ class Saved:
     residuals: tuple[str, ...]
 
 
-def save(forward: Program, gradient: Program, stated: tuple[str, ...] | None = None) -> Saved:
-    """Split the gradient at the values to keep: those stated in the spec, or the cheapest."""
+def save(
+    forward: Program, gradient: Program, stated: tuple[str, ...] | None = None, leaves: tuple[str, ...] | None = None
+) -> Saved:
+    """Split the gradient at the values to keep: those stated in the spec, or the cheapest.
+
+    What is named in `leaves` (`opgen.opt.leaves`) is kept in any case, and inputs that are not are not read.
+    """
     if stated is None:
         forward, gradient = _with_statistics(forward, gradient)
-    early = _independent(gradient)
-    chosen = _chosen(forward, gradient, early, stated)
+    early = independent(gradient)
+    chosen = _chosen(forward, gradient, early, stated, leaves)
     kept = [s for s in parts(early) if s.target in chosen]
     saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
     candidates = [*gradient.inputs, *saved]
     later = [s for s in gradient.statements if not any(t in chosen for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)
-    residuals = tuple(t.name for t in backward.inputs if t.role is Role.SAVED and t.name in chosen)
+    read = {t.name for t in backward.inputs}
+    residuals = tuple(t.name for t in saved if t.name in read or t.name in (leaves or ()))
     other = _other_names(forward, backward, residuals)
     shown = tuple(other.get(n, n) for n in residuals)
     return Saved(_extended(forward, early, residuals), _with_names(backward, other), shown)
@@ -83,9 +74,9 @@ def _with_names(p: Program, other: Mapping[str, str]) -> Program:
 
 def _with_statistics(forward: Program, gradient: Program) -> tuple[Program, Program]:
     """Both programs with every softmax opened of which the statistics are kept rather than the values."""
-    alive, exact = {o.value for o in forward.outputs}, _compared(gradient)
+    alive, exact = {o.value for o in forward.outputs}, compared(gradient)
     own = {s.target for s in forward.statements if is_normal(s)}
-    early = (s.target for s in _independent(gradient) if is_normal(s))
+    early = (s.target for s in independent(gradient) if is_normal(s))
     chosen = [t for t in early if t in own and t not in alive and t not in exact]
     taken = (*names(forward), *names(gradient))
 
@@ -95,27 +86,19 @@ def _with_statistics(forward: Program, gradient: Program) -> tuple[Program, Prog
 
     while chosen:
         f, g = both()
-        kept = _chosen(f, g, _independent(g), None)
+        kept = _chosen(f, g, independent(g), None, None)
         if not any(t in kept for t in chosen):
             return f, g
         chosen = [t for t in chosen if t not in kept]
     return forward, gradient
 
 
-def _independent(gradient: Program) -> list[Statement]:
-    """The statements of the gradient that no cotangent enters, in order."""
-    late = {t.name: None for t in gradient.inputs if t.role is Role.COTANGENT}
-    early: list[Statement] = []
-    for s in gradient.statements:
-        if any(t in late for t in tensors_of(s)):
-            late.update(dict.fromkeys(targets(s)))
-        else:
-            early.append(s)
-    return early
-
-
 def _chosen(
-    forward: Program, gradient: Program, early: Sequence[Statement], stated: tuple[str, ...] | None
+    forward: Program,
+    gradient: Program,
+    early: Sequence[Statement],
+    stated: tuple[str, ...] | None,
+    leaves: tuple[str, ...] | None,
 ) -> tuple[str, ...]:
     if stated is not None:
         return tuple(s.target for s in parts(early) if s.target in stated)
@@ -125,16 +108,20 @@ def _chosen(
     alive = {o.value for o in forward.outputs}
     own = {s.target for s in parts(forward.statements)}
     results = {o.value for o in gradient.outputs if o.value not in own}  # not kept: their names are those of gradients
-    exact = _compared(gradient)
+    exact = compared(gradient)
     growth = Growth.of(forward)
     inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
-    values = [Value(t.name, (), _bytes(t.shape, t.kind), recomputable=False, wanted=t.name in wanted) for t in inputs]
+    values: list[Value] = []
+    for t in inputs:
+        price = 0 if leaves is None or t.name in leaves else None
+        values.append(Value(t.name, (), price, recomputable=False, wanted=price is not None and t.name in wanted))
     for whole in early:
-        fixed = any(t in exact for t in targets(whole)) and not _is_copy(whole, inputs)
+        fixed = any(t in exact for t in targets(whole)) and not is_copy(whole, inputs)
         fixed = fixed or any(t in results for t in targets(whole))
         for s in parts((whole,)):
-            cost = None if fixed else _bytes(s.shape, s.kind) * (1 if s.target in alive else 2)
-            recomputable = fixed or not _dear(whole) or _again(whole, growth)
+            cost = None if fixed else weight(s.shape, s.kind) * (1 if s.target in alive else 2)
+            cost = 0 if s.target in (leaves or ()) else cost
+            recomputable = fixed or not is_dear(whole) or again(whole, growth)
             values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
     return tuple(n for n in minimum_cut(values) if n in mine)
 
@@ -142,53 +129,6 @@ def _chosen(
 def _outside(s: Statement) -> tuple[str, ...]:
     """What a statement needs from others."""
     return tuple(t for t in tensors_of(s) if t not in targets(s))
-
-
-def _compared(p: Program) -> dict[str, None]:
-    """Tensors that some statement tests for equality: a rounded copy would not do."""
-    found: dict[str, None] = {}
-    for s in p.statements:
-        for e in statement_scalars(s):
-            for n in walk(e):
-                if isinstance(n, Apply) and n.fn in ("eq", "ne"):
-                    found.update((a.tensor, None) for a in n.args if isinstance(a, Read) and _float_test(n.args))
-    return found
-
-
-def _float_test(args: tuple[Scalar, ...]) -> bool:
-    """A comparison with a literal (or infinity) does not depend on the last bit."""
-    return all(not isinstance(a, Lit) and any(isinstance(n, Read) for n in walk(a)) for a in args)
-
-
-def _is_copy(s: Statement, inputs: Sequence[Tensor]) -> bool:
-    """A selection among elements of an input, which no rounding changes."""
-    if not isinstance(s, Compute) or s.op not in (None, "max", "min") or not isinstance(s.body, Read):
-        return False
-    return s.body.tensor in {t.name for t in inputs}
-
-
-def _dear(s: Statement) -> bool:
-    """Whether a statement reduces over anything that is not a small constant."""
-    if not isinstance(s, Compute):
-        return True
-    return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
-
-
-def _again(s: Statement, growth: Growth) -> bool:
-    """Whether a reduction may be done again, since keeping what it gives would take more than all there is."""
-    return isinstance(s, Compute) and s.op == "sum" and growth.outgrows(s.shape) and growth.narrow(s.over)
-
-
-def _bytes(shape: Shape, kind: Kind) -> int:
-    total = 2 * _BYTES[kind]
-    for size in shape:
-        if isinstance(size, Batch):
-            total *= _BATCH_HINT
-        elif isinstance(size, Lit):
-            total *= max(int(size.value), 1)
-        else:
-            total *= _DIM_HINT
-    return total
 
 
 def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:

@@ -54,10 +54,10 @@ def test_autograd_through_backward_is_second_order(path: Path, batch: tuple[int,
     operator, variants = derived(path)
     if any(d.second is None or d.primal.functions or d.primal.override.inputs for d in variants):
         pytest.skip("not applicable: another gradient is stated, or none")
-    gradient = torch_function("gradient", [(d.variant, d.gradient) for d in variants], operator, masked=True)
+    gradient = torch_function("gradient", [(d.variant, d.source) for d in variants], operator, masked=True)
     second = torch_function("second", [(d.variant, d.second) for d in variants], operator, masked=True)
     for d in variants:
-        _check_adjoint(gradient, second, d.variant, d.gradient, d.second, operator, batch)
+        _check_adjoint(gradient, second, d.variant, d.source, d.second, operator, batch)
 
 
 def _check_adjoint(
@@ -70,7 +70,8 @@ def _check_adjoint(
     leaves = {
         n: x.clone().requires_grad_(n in floats(p)) for n, x in known.items() if any(t.name == n for t in p.inputs)
     }
-    outputs = dict(zip(_names(f, p), call(f, leaves, params, v), strict=True))
+    others = {n: x for n, x in known.items() if n not in leaves}  # read by other variants, or asked for whether there
+    outputs = dict(zip(_names(f, p), call(f, others | leaves, params, v), strict=True))
     cotangents = {t.name: t.of for t in q.inputs if t.role is Role.COTANGENT and t.of in outputs}
     seed = torch.Generator().manual_seed(2)
     seeds = {n: torch.randn(outputs[of].shape, generator=seed, dtype=torch.float64) for n, of in cotangents.items()}
@@ -83,7 +84,7 @@ def _check_adjoint(
         allow_unused=True,
         materialize_grads=True,
     )
-    given = {**{n: x.detach() for n, x in leaves.items()}, **seeds}
+    given = {**others, **{n: x.detach() for n, x in leaves.items()}, **seeds}
     actual = dict(zip(g.returns, call(g, given, params, v), strict=True))
     for o, want in zip(wrt, expected, strict=True):
         got = actual[_local(g, q, o.name)]

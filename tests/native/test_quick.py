@@ -178,8 +178,10 @@ def test_tensor_and_node_hooks() -> None:
 def test_tracers(short: list[str]) -> None:
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    traced = torch.jit.trace(silu, x(), check_trace=False)
-    assert "opgen::silu" in str(traced.graph)
+    for grad in (False, True):
+        traced = torch.jit.trace(silu, x(requires_grad=grad), check_trace=False)
+        assert "opgen::silu" in str(traced.graph)
+        assert not traced.graph.findAllNodes("prim::PythonOp")
     graph = make_fx(SiLU())(x()).graph  # of a function it wants a value for every keyword
     assert any(n.target is torch.ops.opgen.silu.default for n in graph.nodes)
     assert not short

@@ -26,7 +26,7 @@ def derived(p: Program, flags: Flags | None = None) -> Derived:
 def test_derived_programs_mean_the_same(name: str) -> None:
     p = SAMPLES[name]
     d = derived(p)
-    made = (d.forward, d.backward, d.gradient, d.tangent, d.second, d.backward_tangent)
+    made = (d.forward, d.backward, d.gradient, d.source, d.tangent, d.second, d.backward_tangent)
     for q in made:
         assert q is not None
         verify(q)
@@ -40,8 +40,11 @@ def test_derived_programs_mean_the_same(name: str) -> None:
         close(before[o.name].data, after[o.name].data, 1e-12)
     with_seeds = check_gradient(p, d.gradient, arrays)
     check_tangent(p, d.tangent, d.gradient, arrays)
-    check_gradient(d.gradient, d.second, with_seeds, tolerance=1e-4)
-    check_tangent(d.gradient, d.backward_tangent, d.second, with_seeds)
+    assert d.source
+    leaves = {t.name: after[o.name] for t in d.source.inputs for o in d.forward.outputs if o.value == t.of}
+    with_seeds |= leaves
+    check_gradient(d.source, d.second, with_seeds, tolerance=1e-4)
+    check_tangent(d.source, d.backward_tangent, d.second, with_seeds)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

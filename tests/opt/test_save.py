@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.ir.program import Role, Variant
+from opgen.ir.program import Role, Variant, statement_reads
 from opgen.opt.derive import Derived, Flags, derive_variant
 from tests.ir.specs import elementwise, program
 
@@ -50,3 +50,33 @@ def test_the_hidden_values_of_two_layers_are_no_more_than_their_input() -> None:
     formula = "h[n, k] = tanh(sum[d](x[n, d]*w[k, d]))\ny[n, o] = sum[k](h[n, k]*v[o, k])"
     inputs = "{x: {shape: [N, D]}, w: {shape: [H, D]}, v: {shape: [O, H]}}"
     assert kept(derived(formula, inputs, "outputs: [y]"))["h"] == 2
+
+
+def leaves(formula: str, inputs: str, more: str = "") -> dict[str, str]:
+    """What second order is taken with respect to, beside cotangents, with its kind."""
+    d = derived(formula, inputs, more)
+    assert d.source is not None
+    read = {r.tensor for s in d.source.statements for r in statement_reads(s)}
+    return {t.name: t.kind.value for t in d.source.inputs if t.role is not Role.COTANGENT and t.name in read}
+
+
+def test_a_result_that_says_it_all_is_kept_in_place_of_the_input() -> None:
+    assert leaves("y[..., n] = softmax[n](x[..., n])", "{x: {shape: [..., N]}}") == {"y": "float"}
+    assert leaves(
+        "h[...] = a[...] + b[...]\ny[...] = h[...]**3", "{a: {shape: [...]}, b: {shape: [...]}}", "outputs: [y, h]"
+    ) == {"h": "float"}
+
+
+def test_of_a_choice_the_condition_is_kept() -> None:
+    assert leaves("y = clamp(3*x, -1, 1)", "[x]") == {"condition": "bool"}
+    assert leaves("condition = 2*y\nx = where(y > 0, condition, y)", "[y]", "outputs: [x]") == {"condition_2": "bool"}
+
+
+def test_an_input_that_is_read_anyway_is_kept_as_it_is() -> None:
+    assert leaves("y = where(x > 0, x**3, x)", "[x]") == {"x": "float"}
+
+
+def test_a_condition_that_holds_only_where_it_is_looked_at_is_not_kept() -> None:
+    formula = "y[n] = where(t[n] < K, where(w[t[n]] > 0, 2*x[n], 0), x[n])"
+    inputs = "{x: {shape: [N]}, w: {shape: [K]}, t: {shape: [N], dtype: int}}"
+    assert "w" in leaves(formula, inputs)

@@ -21,7 +21,7 @@ from opgen.opt.derive import Derived, Flags, derive
 from opgen.spec.load import load
 from tests.random_programs.specs import Case
 
-STAGES = ("forward", "backward", "gradient", "tangent", "second", "backward_tangent")
+STAGES = ("forward", "backward", "gradient", "source", "tangent", "second", "backward_tangent")
 STEP = 1e-5
 UNTRUE = ("detach", "surrogate", "override")  # whose stated derivatives are not those of the values
 
@@ -124,16 +124,16 @@ class _Variant:
         forward = self.record("forward")
         assert forward is not None
         same("the optimised program", forward, plain)
-        if d.gradient is None or d.backward is None:
+        if d.gradient is None or d.backward is None or d.source is None:
             return
         self.known |= {o.of or o.name: forward[o.name] for o in d.forward.outputs}
-        for t in d.backward.inputs:
+        for t in (*d.backward.inputs, *d.source.inputs):
             if t.role is Role.SAVED:
                 self.known.setdefault(t.name, self.known[t.of])
         backward = verify(adjoint(self.primal))
         want = self.run(backward)
         self.known |= {n: v for n, v in want.items() if n not in self.known}
-        for stage in ("backward", "gradient"):
+        for stage in ("backward", "gradient", "source"):
             found = self.record(stage)
             assert found is not None
             same(f"the optimised {stage}", found, want)
@@ -147,7 +147,7 @@ class _Variant:
         assert found is not None
         moved = self.record("backward_tangent")
         if true and moved is not None:
-            self._differences("second order", d.gradient, found, {o.name: o.of for o in d.second.outputs})
+            self._differences("second order", d.source, found, {o.name: o.of for o in d.second.outputs})
 
     def _tangents(self, pulled: Arrays) -> None:
         """The dot-product test."""

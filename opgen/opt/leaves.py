@@ -1,0 +1,261 @@
+"""What a gradient is taken to be a function of: its inputs, or fewer bytes that say all it needs of them.
+
+A softmax says all that its own gradient needs, and so does a condition where an element was clamped. Such tensors, the
+*leaves*, are kept in place of inputs, and the gradient of the gradient is taken with respect to them: a gradient that
+reaches an output goes on through the operator, and a condition has none. Leaves can be inputs, outputs, and conditions
+and integers inside bodies; all else that backward keeps is recomputed from them where backward is differentiated.
+
+In go the program and its gradient, out come the leaves and the gradient in which they are statements of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from opgen.diff.structure import close, loops_of, positions, tensors_of
+from opgen.ir.functions import row
+from opgen.ir.growth import Growth
+from opgen.ir.names import Names
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Loop,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    Statement,
+    Tensor,
+    definitions,
+    names,
+    parts,
+    statement_reads,
+    targets,
+)
+from opgen.ir.ranges import in_range
+from opgen.ir.scalar import Apply, Batch, Read, Scalar, children, reads, rebuild
+from opgen.opt.cse import canonical
+from opgen.opt.mincut import Value, minimum_cut
+from opgen.opt.weigh import again, compared, independent, is_copy, is_dear, weight
+
+_ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """`names` are what the gradient is a function of; those that are no inputs are statements of `gradient`."""
+
+    names: tuple[str, ...]
+    gradient: Program
+
+    def source(self) -> Program:
+        """The gradient from its leaves alone."""
+        g = self.gradient
+        made = {s.target: s for s in definitions(g)}
+        saved = [
+            Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT, of=n)
+            for n, s in made.items()
+            if n in self.names
+        ]
+        inputs = [
+            t if t.role is Role.COTANGENT or t.name in self.names else replace(t, differentiable=False)
+            for t in g.inputs
+        ]
+        statements = [s for s in g.statements if not any(t in self.names for t in targets(s))]
+        return close(g, g.name, [*inputs, *saved], statements, g.outputs)
+
+
+def leaves(primal: Program, gradient: Program, taken: Sequence[str] = ()) -> Leaves | None:
+    """The lightest leaves, or None where inputs are as good; new names are not among those `taken`."""
+    found = _Values(primal, gradient)
+    inputs = {t.name for t in gradient.inputs if t.role is not Role.COTANGENT}
+    chosen = found.lightest()
+    if chosen is None or all(n in inputs for n in chosen):
+        return None
+    atoms = {key: a for key, a in found.atoms.items() if a.name in chosen}
+    fresh = Names((*taken, *names(primal), *names(gradient), *(d.name for d in primal.dims)))
+    shown = {a.name: fresh.fresh("condition") for a in atoms.values()}
+    stated = found.stated(atoms, shown)
+    return Leaves(tuple(shown.get(n, n) for n in chosen), replace(gradient, statements=stated))
+
+
+@dataclass(slots=True)
+class _Atom:
+    """A condition inside bodies. `safe`: it can be computed at all of its points."""
+
+    name: str
+    statement: Compute
+    needs: tuple[str, ...]
+    safe: bool = False
+
+
+@dataclass
+class _Values:
+    """The values of a gradient that no cotangent enters, and what the rest wants of them."""
+
+    primal: Program
+    gradient: Program
+    atoms: dict[Compute | Scatter, _Atom] = field(default_factory=dict)
+    values: list[tuple[Statement, Compute | Scatter, tuple[str, ...]]] = field(default_factory=list)
+    wanted: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        g = self.gradient
+        early = independent(g)
+        self.early = {t.name for t in g.inputs if t.role is not Role.COTANGENT} | {s.target for s in parts(early)}
+        self.order: list[str] = [t.name for t in g.inputs if t.role is not Role.COTANGENT]
+        for whole in g.statements:
+            for s in parts((whole,)):
+                if s.target in self.early:
+                    self.values.append((whole, s, self.needs(whole, s)))
+                    self.order.append(s.target)
+                else:
+                    self.want(whole, s)
+        self.wanted.update((o.value, None) for o in g.outputs if o.value in self.early)
+
+    def needs(self, whole: Statement, s: Compute | Scatter) -> tuple[str, ...]:
+        """What a statement that no cotangent enters is computed from."""
+        if isinstance(whole, Recurrence):
+            return tuple(t for t in tensors_of(whole) if t not in targets(whole))
+        found: dict[str, None] = {}
+        for e, loops in _bodies(s):
+            found.update(dict.fromkeys(self.inside(e, s, loops, guarded=False)))
+        return tuple(found)
+
+    def inside(self, e: Scalar, s: Compute | Scatter, loops: tuple[Loop, ...], *, guarded: bool) -> tuple[str, ...]:
+        """What an expression that no cotangent enters is computed from: tensors, and conditions in it."""
+        found: dict[str, None] = {e.tensor: None} if isinstance(e, Read) else {}
+        for c, lazy in _operands(e):
+            found.update(dict.fromkeys(self.inside(c, s, loops, guarded=guarded or lazy)))
+        if not _is_condition(e):
+            return tuple(found)
+        made = _alone(e, loops)
+        atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, tuple(found)))
+        if atom.name not in self.order:
+            self.order.append(atom.name)
+        reads = [r for r in statement_reads(made) if r.fill is None]
+        atom.safe = atom.safe or not guarded or all(in_range(self.gradient, made, r) for r in reads)
+        return (atom.name,)
+
+    def want(self, whole: Statement, s: Compute | Scatter) -> None:
+        guarded = isinstance(whole, Recurrence)
+        for e, loops in _bodies(s):
+            self.seek(e, s, loops, guarded=guarded)
+
+    def seek(self, e: Scalar, s: Compute | Scatter, loops: tuple[Loop, ...], *, guarded: bool) -> None:
+        """Note the largest parts of an expression that no cotangent enters."""
+        if all(t in self.early for t in _tensors(e)):
+            self.wanted.update(dict.fromkeys(self.inside(e, s, loops, guarded=guarded)))
+            return
+        for c, lazy in _operands(e):
+            self.seek(c, s, loops, guarded=guarded or lazy)
+
+    def lightest(self) -> tuple[str, ...] | None:
+        """What backward keeps if reductions are not done again, and what all else can be recomputed from."""
+        first = minimum_cut(self.cut(None))
+        fit = self.fit()
+        kept = tuple(n for n in first if n in fit)
+        if any(isinstance(w, Recurrence) and len(w.steps) > 1 for w, *_ in self.values):
+            return None
+        second = minimum_cut(self.cut(kept))
+        return tuple(n for n in self.order if n in kept or n in second)
+
+    def fit(self) -> dict[str, int]:
+        """What can be a leaf, and what it weighs."""
+        p, g = self.primal, self.gradient
+        out = {t.name: _ALIVE * weight(t.shape, t.kind) for t in g.inputs if t.role is not Role.COTANGENT}
+        inputs = [t for t in g.inputs if t.role is not Role.COTANGENT]
+        named = {o.value for o in p.outputs if o.value == o.name}
+        smooth = {o.value for o in p.outputs if o.differentiable} if not p.override.inputs else set()
+        exact, own = compared(g), {s.target for s in definitions(p)}
+        given = {o.value for o in g.outputs}
+        for whole, s, _ in self.values:
+            if s.target in given and s.target not in own:  # a gradient has a name of its own
+                continue
+            if s.kind is not Kind.FLOAT:
+                out[s.target] = (_ALIVE if s.target in named else _MADE) * weight(s.shape, s.kind)
+            elif s.target in named & smooth and (s.target not in exact or is_copy(whole, inputs)):
+                out[s.target] = _ALIVE * weight(s.shape, s.kind)
+        out |= {a.name: _MADE * weight(a.statement.shape, Kind.BOOL) for a in self.atoms.values() if a.safe}
+        return out
+
+    def cut(self, kept: Sequence[str] | None) -> list[Value]:
+        """The values to cut through: for backward itself, or for leaves, where what backward keeps comes for free."""
+        g, fit = self.gradient, self.fit()
+        growth = Growth.of(self.primal)
+        exact, given = compared(g), {o.value for o in g.outputs}
+        own = {s.target for s in definitions(self.primal)}
+        found: dict[str, Value] = {}
+
+        def cost(name: str, unfit: int | None) -> int | None:
+            return fit.get(name, unfit) if kept is None else 0 if name in kept else fit.get(name)
+
+        for t in g.inputs:
+            if t.role is not Role.COTANGENT:
+                found[t.name] = Value(t.name, (), cost(t.name, None), recomputable=False, wanted=t.name in self.wanted)
+        for whole, s, needs in self.values:
+            fixed = s.target in exact or (s.target in given and s.target not in own)
+            free = kept is not None or fixed or not is_dear(whole) or again(whole, growth)
+            unfit = None if fixed else _UNFIT * weight(s.shape, s.kind)
+            found[s.target] = Value(s.target, needs, cost(s.target, unfit), free, s.target in self.wanted)
+        for a in self.atoms.values():
+            found[a.name] = Value(a.name, a.needs, cost(a.name, None), recomputable=True, wanted=a.name in self.wanted)
+        return [found[n] for n in self.order]
+
+    def stated(self, atoms: Mapping[Compute | Scatter, _Atom], shown: Mapping[str, str]) -> tuple[Statement, ...]:
+        """The statements of the gradient with chosen conditions as statements of their own."""
+        done: list[Statement] = []
+        made: dict[str, None] = {}
+
+        def swap(e: Scalar, loops: tuple[Loop, ...]) -> Scalar:
+            if _is_condition(e):
+                alone = _alone(e, loops)
+                atom = atoms.get(canonical(alone))
+                if atom is not None:
+                    name = shown[atom.name]
+                    if name not in made:
+                        made[name] = None
+                        done.append(replace(alone, target=name))
+                    return Read(name, positions(alone.axes))
+            return rebuild(e, lambda c: swap(c, loops))
+
+        for s in self.gradient.statements:
+            match s:
+                case Compute():
+                    changed: Statement = replace(s, body=swap(s.body, s.loops))
+                case Scatter():
+                    at = tuple(q if isinstance(q, Batch) else swap(q, s.loops) for q in s.at)
+                    changed = replace(s, body=swap(s.body, s.loops), base=swap(s.base, s.axes), at=at)
+                case Recurrence():
+                    steps = tuple(replace(c, body=swap(c.body, c.loops)) for c in s.steps)
+                    changed = replace(s, steps=steps)
+            done.append(changed)
+        return tuple(done)
+
+
+def _bodies(s: Compute | Scatter) -> list[tuple[Scalar, tuple[Loop, ...]]]:
+    """The expressions of a statement, each with the loops that it stands in."""
+    if isinstance(s, Compute):
+        return [(s.body, s.loops)]
+    inner = [(e, s.loops) for e in (s.body, *(q for q in s.at if not isinstance(q, Batch)))]
+    return [*inner, (s.base, s.axes)]
+
+
+def _operands(e: Scalar) -> list[tuple[Scalar, bool]]:
+    """The operands of an expression, and whether each is only looked at under a condition."""
+    lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or")
+    return [(c, lazy and k > 0) for k, c in enumerate(children(e))]
+
+
+def _tensors(e: Scalar) -> tuple[str, ...]:
+    return tuple(r.tensor for r in reads(e))
+
+
+def _is_condition(e: Scalar) -> bool:
+    return isinstance(e, Apply) and row(e.fn).result == "bool" and bool(reads(e))
+
+
+def _alone(e: Scalar, loops: tuple[Loop, ...]) -> Compute:
+    """A condition as a statement over the loops that it depends on."""
+    return Compute("", loops_of(e, loops), e, kind=Kind.BOOL)

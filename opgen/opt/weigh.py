@@ -1,0 +1,77 @@
+"""What it takes to keep a value for later or to compute it again, before any size is known.
+
+In go statements and programs; out come bytes and answers. Sizes are symbolic, so a tensor with more indices weighs more
+than any with fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.diff.structure import tensors_of
+from opgen.ir.growth import Growth
+from opgen.ir.program import Compute, Kind, Program, Role, Shape, Statement, Tensor, statement_scalars, targets
+from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
+
+_BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
+_BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
+
+
+def weight(shape: Shape, kind: Kind) -> int:
+    """Bytes, for sizes that stand for all."""
+    total = _BYTES[kind]
+    for size in shape:
+        if isinstance(size, Batch):
+            total *= _BATCH_HINT
+        elif isinstance(size, Lit):
+            total *= max(int(size.value), 1)
+        else:
+            total *= _DIM_HINT
+    return total
+
+
+def independent(gradient: Program) -> list[Statement]:
+    """The statements of the gradient that no cotangent enters, in order."""
+    late = {t.name: None for t in gradient.inputs if t.role is Role.COTANGENT}
+    early: list[Statement] = []
+    for s in gradient.statements:
+        if any(t in late for t in tensors_of(s)):
+            late.update(dict.fromkeys(targets(s)))
+        else:
+            early.append(s)
+    return early
+
+
+def compared(p: Program) -> dict[str, None]:
+    """Tensors that some statement tests for equality: a rounded copy would not do."""
+    found: dict[str, None] = {}
+    for s in p.statements:
+        for e in statement_scalars(s):
+            for n in walk(e):
+                if isinstance(n, Apply) and n.fn in ("eq", "ne"):
+                    found.update((a.tensor, None) for a in n.args if isinstance(a, Read) and _float_test(n.args))
+    return found
+
+
+def _float_test(args: tuple[Scalar, ...]) -> bool:
+    """A comparison with a literal (or infinity) does not depend on the last bit."""
+    return all(not isinstance(a, Lit) and any(isinstance(n, Read) for n in walk(a)) for a in args)
+
+
+def is_copy(s: Statement, inputs: Sequence[Tensor]) -> bool:
+    """A selection among elements of an input, which no rounding changes."""
+    if not isinstance(s, Compute) or s.op not in (None, "max", "min") or not isinstance(s.body, Read):
+        return False
+    return s.body.tensor in {t.name for t in inputs}
+
+
+def is_dear(s: Statement) -> bool:
+    """Whether a statement reduces over anything that is not a small constant."""
+    if not isinstance(s, Compute):
+        return True
+    return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
+
+
+def again(s: Statement, growth: Growth) -> bool:
+    """Whether a reduction may be done again, since keeping what it gives would take more than all there is."""
+    return isinstance(s, Compute) and s.op == "sum" and growth.outgrows(s.shape) and growth.narrow(s.over)

@@ -54,7 +54,8 @@ def joined(results: Any, kinds: str) -> Any:
         if kind == "c":
             imag = next(rest)
             lowest = result.dtype in (torch.float16, torch.bfloat16)
-            result = torch.complex(result.float(), imag.float()) if lowest else torch.complex(result, imag)
+            both = (result.float(), imag.float()) if lowest else (result, imag)
+            result = torch.view_as_complex(torch.stack(both, -1))  # unlike `torch.complex`, keeps nothing for backward
         found.append(result)
     return found[0] if len(found) == 1 else tuple(found)
 

@@ -48,10 +48,12 @@ try:
     _deeper, _shallower = torch._C._vmapmode_increment_nesting, torch._C._vmapmode_decrement_nesting
     _add_axis, _remove_axis = torch._add_batch_dim, torch._remove_batch_dim
     profiling = torch._C._autograd._profiler_enabled
+    tracing = torch._C._is_tracing
     autocasting = torch._C._is_any_autocast_enabled
     _SWITCHED = tuple(getattr(torch._C.DispatchKey, name) for name in _USER_KEYS)
     SingleLevelFunction: Any = _SingleLevelFunction
     single_level = enable_single_level_autograd_function
+    _SET_IN_QUICK = _SingleLevelFunction.to_save, _SingleLevelFunction.materialize_grads
     AVAILABLE = isinstance(forward_ad._current_level, int)
 except (ImportError, AttributeError):
     AVAILABLE = False

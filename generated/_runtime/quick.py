@@ -4,8 +4,9 @@
 A call with plain tensors, outside all transforms, modes and tracers, needs neither the dispatcher op nor the kernels in
 Python that serve those; they take several times as long as a small kernel. Who else takes part shows in dispatch keys,
 of a tensor or of the thread, and compiled kernels refuse all of those (`refuse_all_but_plain`). What has no key is
-asked for here: a compiler at work, forward-mode AD, a profiler, which is to see the operator's own name. A call that
-is refused, or fails, takes the full way, which also words the errors.
+asked for here: a compiler at work, forward-mode AD, a profiler, which is to see the operator's own name. The tracer of
+TorchScript has a key, but would record checks and nodes before the kernel can refuse it. A call that is refused, or
+fails, takes the full way, which also words the errors.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def caller(op: Forward) -> Callable[..., Any]:
     if not private.AVAILABLE:
         return full
     apply, contraction, autocasting = node(op).apply, d.contraction, private.autocasting
-    compiling, profiling = torch.compiler.is_dynamo_compiling, private.profiling
+    compiling, profiling, tracing = torch.compiler.is_dynamo_compiling, private.profiling, private.tracing
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
@@ -49,11 +50,14 @@ def caller(op: Forward) -> Callable[..., Any]:
             return call(*operands(d.name, names, d.kinds, given), *params)
         if contraction and autocasting():
             return full(given, *params)
+        recorded = grad_enabled() and any_requires_grad(*given)
+        if (recorded or checks) and tracing():
+            return full(given, *params)
         args = given + params  # no copy where one of them is empty, as `(*given, *params)` would be
         try:
             for check in checks:
                 check(*args)
-            if grad_enabled() and any_requires_grad(*given):
+            if recorded:
                 results = apply(*args)
             else:
                 results = kernel(*args)
@@ -67,16 +71,19 @@ def caller(op: Forward) -> Callable[..., Any]:
 
 def node(op: Forward) -> Any:
     """The autograd function that records a short call; what transforms and forward mode would ask for is left out."""
-    count, others, pick = op.count, bool(op.others), _picker(op.kept)
-    alone = len(op.results) == 1 and not op.sized and not op.inert
+    count, others, sized = op.count, bool(op.others), op.definition.read is not None
+    alone = len(op.results) == 1 and not op.inert
+    pick, one = itemgetter(*op.kept or [slice(0)]), len(op.kept) == 1
 
     def forward(ctx: Any, *args: Any) -> Any:
         results = op.quick(*args)
-        ctx.set_materialize_grads(False)
+        ctx.materialize_grads = False  # as `set_materialize_grads` does, and below `save_for_backward`
         if others:
             ctx.others = args[count:]
         if alone:
-            ctx.save_for_backward(*pick((results, *args)))
+            kept = pick((results, *args))
+            kept = (kept,) if one else kept
+            ctx.to_save = op.read_later(ctx, kept, args) if sized else kept
         else:
             op.keep(ctx, args[:count], as_tuple(results))
         return results
@@ -86,17 +93,6 @@ def node(op: Forward) -> Any:
         return op.node_backward(ctx, (), ctx.others if others else (), needed, *grads)
 
     return op.node_of(0, forward=forward, backward=backward)
-
-
-def _picker(places: tuple[int, ...]) -> Callable[[Arguments], Arguments]:
-    """What takes the items at these places; `itemgetter` gives a tuple for two and more."""
-    match places:
-        case ():
-            return lambda items: ()
-        case (place,):
-            return lambda items: (items[place],)
-        case _:
-            return itemgetter(*places)
 
 
 def gradient(op: Op, args: Arguments) -> Any:

@@ -61,8 +61,7 @@ class Forward(Op):
         checks = tuple(check for check in (d.check, d.check_values) if check is not None)
         super().__init__(d, d.name, d.schema, d.inputs, d.params, results, d.forward, d.fake, checks, d.defaults)
         places = {n: k for k, n in enumerate(results + d.inputs)}
-        self.kept = tuple(places[n] for n in d.saved if n not in d.sized)
-        self.sized = tuple((d.saved.index(n), places[n]) for n in d.sized)
+        self.kept = tuple(places[n] for n in d.saved)
         self.actives = tuple(places[n] for n in self.active)
         self.inert = tuple(places[n] for n in results if n not in self.active)
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
@@ -76,13 +75,23 @@ class Forward(Op):
 
     def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         known = results + tensors
-        ctx.save_for_backward(*[known[k] for k in self.kept])
-        if self.sized:
-            ctx.sizes = [None if known[k] is None else known[k].shape for _, k in self.sized]
+        saved = tuple([known[k] for k in self.kept])
+        if self.definition.read is not None:
+            saved = self.read_later(ctx, saved, (*tensors, *(ctx.others if self.others else ())))
+        ctx.save_for_backward(*saved)
         if len(self.actives) > 1:  # a missing cotangent among others that are there is zero
             ctx.shapes = [known[k].shape for k in self.actives]
         if self.inert:
             ctx.mark_non_differentiable(*[known[k] for k in self.inert if known[k] is not None])
+
+    def read_later(self, ctx: Any, saved: Arguments, args: Arguments) -> Arguments:
+        """Those of the tensors `saved` that values are read of, else None, of which sizes are kept."""
+        values: list[Any] = [*saved]
+        ctx.sizes = sizes = [None] * len(values)
+        for k, needed in enumerate(self.definition.read(*args)):
+            if not needed and values[k] is not None:
+                sizes[k], values[k] = values[k].shape, None
+        return tuple(values)
 
     def node_backward(
         self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
@@ -105,12 +114,10 @@ class Forward(Op):
 
     def restored(self, ctx: Any, like: Tensor) -> Sequence[Tensor | None]:
         """What the backward op takes of inputs and results."""
-        if not self.sized:
+        if self.definition.read is None:
             return ctx.saved_tensors  # type: ignore[no-any-return]
-        saved = list(ctx.saved_tensors)
-        for (place, _), size in zip(self.sized, ctx.sizes, strict=True):
-            saved.insert(place, None if size is None else like.new_empty(()).expand(size))
-        return saved
+        pairs = zip(ctx.saved_tensors, ctx.sizes, strict=True)
+        return [t if size is None else like.new_empty(()).expand(size) for t, size in pairs]
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         if self.definition.tangent is None:

@@ -72,6 +72,11 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def avg_pool2d_second(
     grad_grad_input: Tensor,
     grad_output: Tensor,
@@ -232,7 +237,7 @@ OP = register(
             "bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
-        sized=("input",),
+        read=read,
         backward=function.avg_pool2d_backward,
         backward_fake=backward_fake,
         tangent=function.avg_pool2d_tangent,

@@ -59,6 +59,13 @@ def backward_fake(
     )
 
 
+def read(
+    input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: str
+) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, True, weight is not None, pos_weight is not None
+
+
 def binary_cross_entropy_with_logits_second(
     grad_grad_input: Tensor,
     grad_grad_target: Tensor,
@@ -427,6 +434,7 @@ OP = register(
             "str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input", "target", "weight", "pos_weight"),
+        read=read,
         backward=function.binary_cross_entropy_with_logits_backward,
         backward_fake=backward_fake,
         tangent=function.binary_cross_entropy_with_logits_tangent,

@@ -62,6 +62,13 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(
+    input: Tensor, height: int, width: int, kernel_size: int, dilation: int, padding: int, stride: int
+) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def col2im_second(
     grad_grad_input: Tensor,
     height: int,
@@ -163,7 +170,7 @@ OP = register(
             "SymInt dilation, SymInt padding, SymInt stride, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
-        sized=("input",),
+        read=read,
         backward=function.col2im_backward,
         backward_fake=backward_fake,
         tangent=function.col2im_tangent,

@@ -28,7 +28,7 @@ from .._runtime.functions import upcast_all
 
 def cosine_embedding_loss_forward(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """The value, and what backward needs of it."""
     dtype = input1.dtype
     input1, input2 = upcast_all(input1, input2)
@@ -47,7 +47,9 @@ def cosine_embedding_loss_forward(
     else:
         output = each
     output = output.to(dtype)
-    return output, dot, square1, square2
+    condition = target == 1
+    condition_2 = target == -1
+    return output, dot, square1, square2, condition, condition_2
 
 
 def cosine_embedding_loss_backward(
@@ -55,9 +57,10 @@ def cosine_embedding_loss_backward(
     dot: Tensor,
     square1: Tensor,
     square2: Tensor,
+    condition: Tensor,
+    condition_2: Tensor,
     input1: Tensor,
     input2: Tensor,
-    target: Tensor,
     margin: float,
     reduction: str,
     needs_input_grad: Sequence[bool],
@@ -74,12 +77,11 @@ def cosine_embedding_loss_backward(
         grad_each = grad_output / N
     mask = (cosine - margin >= 0) & (cosine - margin <= math.inf)
     if reduction == "mean":
-        chosen = torch.where(mask, torch.where(target == 1, 0, grad_each), 0)
-        grad_cosine = torch.where(target == 1, -grad_each, 0) + torch.where(target == -1, chosen, 0)
+        chosen = torch.where(mask, torch.where(condition, 0, grad_each), 0)
+        grad_cosine = torch.where(condition, -grad_each, 0) + torch.where(condition_2, chosen, 0)
     else:
-        chosen = torch.where(mask, torch.where(target == 1, 0, grad_output), 0)
-        chosen_2 = torch.where(target == 1, -grad_output, 0)
-        grad_cosine = chosen_2 + torch.where(target == -1, chosen, 0)
+        chosen = torch.where(mask, torch.where(condition, 0, grad_output), 0)
+        grad_cosine = torch.where(condition, -grad_output, 0) + torch.where(condition_2, chosen, 0)
     power = sqrt_value**3
     grad_dot = grad_cosine / sqrt_value
     if needs_input_grad[0]:
@@ -146,10 +148,10 @@ class CosineEmbeddingLossFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input1, input2, target, margin, reduction = inputs
-        _, dot, square1, square2 = output
+        _, dot, square1, square2, condition, condition_2 = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(dot, square1, square2)
-        ctx.save_for_backward(input1, input2, target, dot, square1, square2)
+        ctx.mark_non_differentiable(dot, square1, square2, condition, condition_2)
+        ctx.save_for_backward(input1, input2, target, dot, square1, square2, condition, condition_2)
         ctx.save_for_forward(input1, input2, target)
         ctx.params = margin, reduction
 
@@ -160,15 +162,27 @@ class CosineEmbeddingLossFunction(torch.autograd.Function):
         _grad_dot: Tensor | None,
         _grad_square1: Tensor | None,
         _grad_square2: Tensor | None,
+        _grad_condition: Tensor | None,
+        _grad_condition_2: Tensor | None,
     ) -> Any:
         if grad_output is None:
             return None, None, None, None, None
-        input1, input2, target, dot, square1, square2 = ctx.saved_tensors
+        input1, input2, target, dot, square1, square2, condition, condition_2 = ctx.saved_tensors
         margin, reduction = ctx.params
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, dot, square1, square2 = cosine_embedding_loss_forward(input1, input2, target, margin, reduction)
+            _, dot, square1, square2, _, _ = cosine_embedding_loss_forward(input1, input2, target, margin, reduction)
         grad_input1, grad_input2 = cosine_embedding_loss_backward(
-            grad_output, dot, square1, square2, input1, input2, target, margin, reduction, ctx.needs_input_grad
+            grad_output,
+            dot,
+            square1,
+            square2,
+            condition,
+            condition_2,
+            input1,
+            input2,
+            margin,
+            reduction,
+            ctx.needs_input_grad,
         )
         return grad_input1, grad_input2, None, None, None
 
@@ -181,4 +195,4 @@ class CosineEmbeddingLossFunction(torch.autograd.Function):
         tangent_output = cosine_embedding_loss_tangent(
             tangent_input1, tangent_input2, input1, input2, target, margin, reduction
         )
-        return tangent_output, None, None, None
+        return tangent_output, None, None, None, None, None

@@ -59,6 +59,8 @@ def fake(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reductio
             input1.new_empty((N,), dtype=compute_dtype(input1)),
             input1.new_empty((N,), dtype=compute_dtype(input1)),
             input1.new_empty((N,), dtype=compute_dtype(input1)),
+            input1.new_empty((N,), dtype=torch.bool),
+            input1.new_empty((N,), dtype=torch.bool),
         )
     N = input1.shape[0]
     return (
@@ -66,6 +68,8 @@ def fake(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reductio
         input1.new_empty((N,), dtype=compute_dtype(input1)),
         input1.new_empty((N,), dtype=compute_dtype(input1)),
         input1.new_empty((N,), dtype=compute_dtype(input1)),
+        input1.new_empty((N,), dtype=torch.bool),
+        input1.new_empty((N,), dtype=torch.bool),
     )
 
 
@@ -73,10 +77,11 @@ def backward_fake(
     grad_output: Tensor,
     input1: Tensor,
     input2: Tensor,
-    target: Tensor,
     dot: Tensor,
     square1: Tensor,
     square2: Tensor,
+    condition: Tensor,
+    condition_2: Tensor,
     margin: float,
     reduction: str,
     needs_input_grad: Sequence[bool],
@@ -92,9 +97,10 @@ def cosine_embedding_loss_second(
     grad_grad_input1: Tensor,
     grad_grad_input2: Tensor,
     grad_output: Tensor,
+    condition: Tensor,
+    condition_2: Tensor,
     input1: Tensor,
     input2: Tensor,
-    target: Tensor,
     margin: float,
     reduction: str,
     needs_input_grad: Sequence[bool],
@@ -119,12 +125,11 @@ def cosine_embedding_loss_second(
     mask = (cosine - margin >= 0) & (cosine - margin <= math.inf)
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction == "mean":
-            chosen = torch.where(mask, torch.where(target == 1, 0, grad_each), 0)
-            grad_cosine = torch.where(target == 1, -grad_each, 0) + torch.where(target == -1, chosen, 0)
+            chosen = torch.where(mask, torch.where(condition, 0, grad_each), 0)
+            grad_cosine = torch.where(condition, -grad_each, 0) + torch.where(condition_2, chosen, 0)
         else:
-            chosen = torch.where(mask, torch.where(target == 1, 0, grad_output), 0)
-            chosen_2 = torch.where(target == 1, -grad_output, 0)
-            grad_cosine = chosen_2 + torch.where(target == -1, chosen, 0)
+            chosen = torch.where(mask, torch.where(condition, 0, grad_output), 0)
+            grad_cosine = torch.where(condition, -grad_output, 0) + torch.where(condition_2, chosen, 0)
     power = sqrt_value**3
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_dot = grad_cosine / sqrt_value
@@ -144,18 +149,16 @@ def cosine_embedding_loss_second(
         difference = grad_grad_dot / sqrt_value - 0.5 * grad_grad_square1 * dot * square2 / power
         grad_grad_cosine = difference - 0.5 * grad_grad_square2 * dot * square1 / power
         if reduction == "mean":
-            chosen_3 = torch.where(mask, torch.where(target == 1, 0, 1), 0)
-            chosen_2 = torch.where(target == -1, chosen_3, 0)
-            grad_grad_each = grad_grad_cosine * (torch.where(target == 1, -1, 0) + chosen_2)
+            chosen_2 = torch.where(condition_2, torch.where(mask, torch.where(condition, 0, 1), 0), 0)
+            grad_grad_each = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_2)
             grad_grad_output_sum = grad_grad_each.sum()
             grad_grad_output = grad_grad_output_sum / N
         else:
-            chosen_4 = torch.where(mask, torch.where(target == 1, 0, 1), 0)
-            chosen_3 = torch.where(target == -1, chosen_4, 0)
+            chosen_2 = torch.where(condition_2, torch.where(mask, torch.where(condition, 0, 1), 0), 0)
             if reduction == "sum":
-                grad_grad_output = (grad_grad_cosine * (torch.where(target == 1, -1, 0) + chosen_3)).sum()
+                grad_grad_output = (grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_2)).sum()
             else:
-                grad_grad_output = grad_grad_cosine * (torch.where(target == 1, -1, 0) + chosen_3)
+                grad_grad_output = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_2)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_square1 = -0.5 * grad_cosine * dot * square2 / power
@@ -187,9 +190,10 @@ def cosine_embedding_loss_backward_tangent(
     tangent_grad_output: Tensor,
     tangent_input1: Tensor,
     tangent_input2: Tensor,
+    condition: Tensor,
+    condition_2: Tensor,
     input1: Tensor,
     input2: Tensor,
-    target: Tensor,
     margin: float,
     reduction: str,
 ) -> tuple[Tensor, Tensor]:
@@ -215,19 +219,16 @@ def cosine_embedding_loss_backward_tangent(
         grad_each = grad_output / N
     mask = (cosine - margin >= 0) & (cosine - margin <= math.inf)
     if reduction == "mean":
-        chosen = torch.where(mask, torch.where(target == 1, 0, grad_each), 0)
-        grad_cosine = torch.where(target == 1, -grad_each, 0) + torch.where(target == -1, chosen, 0)
+        chosen = torch.where(mask, torch.where(condition, 0, grad_each), 0)
+        grad_cosine = torch.where(condition, -grad_each, 0) + torch.where(condition_2, chosen, 0)
     else:
-        chosen = torch.where(mask, torch.where(target == 1, 0, grad_output), 0)
-        chosen_2 = torch.where(target == 1, -grad_output, 0)
-        grad_cosine = chosen_2 + torch.where(target == -1, chosen, 0)
-    chosen_3 = torch.where(mask, torch.where(target == 1, 0, 1), 0)
+        chosen = torch.where(mask, torch.where(condition, 0, grad_output), 0)
+        grad_cosine = torch.where(condition, -grad_output, 0) + torch.where(condition_2, chosen, 0)
+    chosen_2 = torch.where(condition_2, torch.where(mask, torch.where(condition, 0, 1), 0), 0)
     if reduction == "mean":
-        chosen_2 = torch.where(target == -1, chosen_3, 0)
-        tangent_grad_cosine = (torch.where(target == 1, -1, 0) + chosen_2) * tangent_grad_output / N
+        tangent_grad_cosine = (torch.where(condition, -1, 0) + chosen_2) * tangent_grad_output / N
     else:
-        chosen_3 = torch.where(target == -1, chosen_3, 0)
-        tangent_grad_cosine = (torch.where(target == 1, -1, 0) + chosen_3) * tangent_grad_output
+        tangent_grad_cosine = (torch.where(condition, -1, 0) + chosen_2) * tangent_grad_output
     power = sqrt_value**3
     grad_square2 = -0.5 * grad_cosine * dot * square1 / power
     power_2 = sqrt_value**5
@@ -305,23 +306,24 @@ OP = register(
         name="cosine_embedding_loss",
         schema=(
             '(Tensor input1, Tensor input2, Tensor target, float margin=0.0, str reduction="mean")'
-            " -> (Tensor, Tensor, Tensor, Tensor)"
+            " -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
         ),
         inputs=("input1", "input2", "target"),
         kinds="ffi",
         params=("margin", "reduction"),
         defaults=(0.0, "mean"),
         outputs=("output",),
-        residuals=("dot", "square1", "square2"),
+        residuals=("dot", "square1", "square2", "condition", "condition_2"),
         differentiable=("input1", "input2", "output"),
         forward=function.cosine_embedding_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input1, Tensor input2, Tensor target, Tensor dot, Tensor square1, "
-            "Tensor square2, float margin, str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)"
+            "(Tensor grad_output, Tensor input1, Tensor input2, Tensor dot, Tensor square1, Tensor square2, "
+            "Tensor condition, Tensor condition_2, float margin, str reduction, bool[] needs_input_grad)"
+            " -> (Tensor, Tensor)"
         ),
-        saved=("input1", "input2", "target", "dot", "square1", "square2"),
+        saved=("input1", "input2", "dot", "square1", "square2", "condition", "condition_2"),
         backward=function.cosine_embedding_loss_backward,
         backward_fake=backward_fake,
         tangent=function.cosine_embedding_loss_tangent,
@@ -334,18 +336,18 @@ OP = register(
         sharding=(
             Sharding(
                 chosen=(("reduction", "mean"),),
-                layouts=("N D", "N D", "N", "", "N", "N", "N"),
+                layouts=("N D", "N D", "N", "", "N", "N", "N", "N", "N"),
                 backward=("D",),
             ),
             Sharding(
                 chosen=(("reduction", "sum"),),
-                layouts=("N D", "N D", "N", "", "N", "N", "N"),
+                layouts=("N D", "N D", "N", "", "N", "N", "N", "N", "N"),
                 forward=("N: -> output",),
                 backward=("N", "D"),
             ),
             Sharding(
                 chosen=(("reduction", "none"),),
-                layouts=("N D", "N D", "N", "N", "N", "N", "N"),
+                layouts=("N D", "N D", "N", "N", "N", "N", "N", "N", "N"),
                 forward=("N",),
                 backward=("N", "D"),
             ),

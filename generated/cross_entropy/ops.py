@@ -115,6 +115,13 @@ def backward_fake(
     )
 
 
+def read(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float
+) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, True, weight is not None, True, True, True, True
+
+
 def cross_entropy_second(
     grad_grad_input: Tensor,
     grad_grad_weight: Tensor | None,
@@ -581,6 +588,7 @@ OP = register(
             "float label_smoothing, bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input", "target", "weight", "logp_max", "logp_log", "sum_n_all", "sum_n_all_2"),
+        read=read,
         backward=function.cross_entropy_backward,
         backward_fake=backward_fake,
         tangent=function.cross_entropy_tangent,

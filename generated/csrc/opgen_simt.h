@@ -1,9 +1,10 @@
 // SIMT emulation: compiles a CUDA source as C++ and runs its kernels on the CPU, one fiber per CUDA thread.
 //
 // Meant for tests. It runs the threads of a block in an order drawn from OPGEN_SIMT_SEED (so a missing barrier shows up
-// as a wrong result under some seed), fills shared memory with a poison pattern before every block, and aborts with a
-// message on what a GPU would leave undefined or hang on: a barrier that only a part of a block or warp reaches, a
-// barrier met at two source lines at once, a shuffle from a lane that does not take part.
+// as a wrong result under some seed; without one every launch has an order of its own), fills shared memory with a
+// poison pattern before every block, and aborts with a message on what a GPU would leave undefined or hang on: a
+// barrier that only a part of a block or warp reaches, a barrier met at two source lines at once, a shuffle from a lane
+// that does not take part.
 //
 // What a source must do to be emulated: launch with OPGEN_LAUNCH, declare shared memory with OPGEN_SHARED or
 // OPGEN_DYNAMIC_SHARED, and take CUDA's functions through opgen_rt.cuh.
@@ -159,9 +160,10 @@ void shuffle(std::vector<T>& items, uint64_t& random) {
   for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[next_random(random) % i]);
 }
 
-inline uint64_t seed() {
+// Where a launch starts to draw: the same place each time with a seed, so that equal launches agree.
+inline uint64_t start(uint64_t launch) {
   const char* text = std::getenv("OPGEN_SIMT_SEED");
-  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? launch : std::strtoull(text, nullptr, 10) * 0x2545f4914f6cdd1du;
 }
 
 inline void wait(State state, const char* file, int line) {
@@ -302,7 +304,7 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
   b.size = size;
   b.grid = grid;
   b.dynamic_bytes = dynamic_bytes;
-  b.random = seed() * 0x2545f4914f6cdd1du + ++b.launches;
+  b.random = start(++b.launches);
   std::vector<uint64_t> order(static_cast<size_t>(grid.x) * grid.y * grid.z);
   std::iota(order.begin(), order.end(), uint64_t{0});
   shuffle(order, b.random);

@@ -40,6 +40,11 @@ def backward_fake(grad_output: Tensor, input: Tensor, weight: Tensor, needs_inpu
     return weight.new_empty(weight.shape)
 
 
+def read(input: Tensor, weight: Tensor) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, False
+
+
 def embedding_second(
     grad_grad_weight: Tensor, input: Tensor, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
@@ -86,7 +91,7 @@ OP = register(
         check_values=check_values,
         backward_schema="(Tensor grad_output, Tensor input, Tensor weight, bool[] needs_input_grad) -> Tensor",
         saved=("input", "weight"),
-        sized=("weight",),
+        read=read,
         backward=function.embedding_backward,
         backward_fake=backward_fake,
         tangent=function.embedding_tangent,

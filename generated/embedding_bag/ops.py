@@ -60,6 +60,11 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, per_sample_weights is not None, per_sample_weights is not None
+
+
 def embedding_bag_second(
     grad_grad_weight: Tensor,
     grad_grad_per_sample_weights: Tensor | None,
@@ -186,6 +191,7 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input", "weight", "per_sample_weights"),
+        read=read,
         backward=function.embedding_bag_backward,
         backward_fake=backward_fake,
         tangent=function.embedding_bag_tangent,

@@ -66,82 +66,62 @@ def backward_fake(
     )
 
 
+def read(gate: Tensor, input: Tensor, initial: Tensor | None) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, False, initial is not None, True
+
+
 def gated_recurrence_second(
     grad_grad_gate: Tensor,
     grad_grad_input: Tensor,
     grad_grad_initial: Tensor | None,
     grad_state: Tensor,
+    state: Tensor,
     gate: Tensor,
-    input: Tensor,
     initial: Tensor | None,
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_state = grad_gate = grad_input = grad_initial = None
+    grad_grad_state = grad_gate = grad_initial = grad_saved_state = None
     dtype = grad_grad_gate.dtype
     grad_grad_gate, grad_grad_input = upcast_all(grad_grad_gate, grad_grad_input)
     grad_grad_initial, grad_state = upcast_all(grad_grad_initial, grad_state)
-    gate, input, initial = upcast_all(gate, input, initial)
+    gate, initial, state = upcast_all(gate, initial, state)
     D = grad_grad_gate.shape[-1]
     batch = grad_state.shape[:-2]
-    if needs_input_grad[0] or needs_input_grad[1]:
-        gate_each = gate.unbind(-2)
-        input_each = input.unbind(-2)
-    T = grad_grad_gate.shape[-2]
-    if needs_input_grad[0] or needs_input_grad[1]:
-        if initial is not None:
-            steps = []
-            state_before = torch.broadcast_to(initial, (*batch, D))
-            for t in range(T):
-                gate_t = gate_each[t]
-                input_t = input_each[t]
-                state_t = gate_t * state_before + input_t
-                steps.append(state_t)
-                state_before = state_t
-            state = torch.stack(steps, -2) if steps else gate.new_zeros(*batch, T, D)
-        else:
-            steps = []
-            state_before = grad_grad_gate.new_zeros(*batch, D)
-            for t in range(T):
-                gate_t = gate_each[t]
-                input_t = input_each[t]
-                state_t = gate_t * state_before + input_t
-                steps.append(state_t)
-                state_before = state_t
-            state = torch.stack(steps, -2) if steps else grad_grad_gate.new_zeros(*batch, T, D)
-    if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
+    if needs_input_grad[2] or needs_input_grad[4] or needs_input_grad[1]:
         grad_state_each = grad_state.unbind(-2)
+    T = grad_grad_gate.shape[-2]
+    if (needs_input_grad[2] or needs_input_grad[4] or needs_input_grad[1]) and initial is not None:
+        steps = []
+        grad_state_1_before = initial.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
+    if (needs_input_grad[2] or needs_input_grad[1]) and initial is None:
+        steps = []
+        grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            safe_product = product if t + 1 < T else grad_grad_gate.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_product
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_grad_gate.new_zeros(*batch, T, D)
+    t_2 = torch.arange(T, device=grad_grad_gate.device)
+    if needs_input_grad[0] or needs_input_grad[2]:
+        mask = t_2 == 0
         if initial is not None:
-            steps_2 = []
-            grad_state_1_before = gate.new_zeros(*batch, D)
-            for t_2 in reversed(range(T)):
-                grad_state_t_2 = grad_state_each[t_2]
-                gate_view = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
-                product = grad_state_1_before * gate_view
-                safe_product = product if t_2 + 1 < T else grad_state.new_zeros(*batch, D)
-                grad_state_1_t_2 = grad_state_t_2 + safe_product
-                steps_2.append(grad_state_1_t_2)
-                grad_state_1_before = grad_state_1_t_2
-            steps_2.reverse()
-            grad_state_1 = torch.stack(steps_2, -2) if steps_2 else grad_state.new_zeros(*batch, T, D)
-        else:
-            steps_2 = []
-            grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_2 in reversed(range(T)):
-                grad_state_t_2 = grad_state_each[t_2]
-                gate_view = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
-                product = grad_state_1_before * gate_view
-                safe_product = product if t_2 + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-                grad_state_1_t_2 = grad_state_t_2 + safe_product
-                steps_2.append(grad_state_1_t_2)
-                grad_state_1_before = grad_state_1_t_2
-            steps_2.reverse()
-            grad_state_1 = torch.stack(steps_2, -2) if steps_2 else grad_grad_gate.new_zeros(*batch, T, D)
-    t_3 = torch.arange(T, device=grad_grad_gate.device)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        mask = t_3 == 0
-        if initial is not None:
-            state_picked = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
+            state_picked = columns(state.mT, torch.where(~mask, t_2 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             product_2 = grad_grad_gate * chosen
             product_3 = grad_grad_initial * gate.select(-2, 0)
@@ -149,106 +129,70 @@ def gated_recurrence_second(
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
             grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
         else:
-            chosen = torch.where(~mask, t_3 - 1, 0)
+            chosen = torch.where(~mask, t_2 - 1, 0)
             product_2 = grad_grad_gate * columns(state.mT, chosen, guarded=True).mT
             grad_grad_state_1_1 = grad_grad_input + torch.where(mask.unsqueeze(-1), 0, product_2)
         grad_grad_state_1_1_each = grad_grad_state_1_1.unbind(-2)
+        gate_each = gate.unbind(-2)
         if initial is not None:
-            steps_3 = []
+            steps_2 = []
             grad_grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_4 in range(T):
-                grad_grad_state_1_1_t_4 = grad_grad_state_1_1_each[t_4]
-                gate_t_4 = gate_each[t_4]
-                product_4 = grad_grad_state_1_before * gate_t_4
-                safe_product_4 = product_4 if t_4 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
-                grad_grad_state_1_t_4 = grad_grad_state_1_1_t_4 + safe_product_4
-                steps_3.append(grad_grad_state_1_t_4)
-                grad_grad_state_1_before = grad_grad_state_1_t_4
+            for t_3 in range(T):
+                grad_grad_state_1_1_t_3 = grad_grad_state_1_1_each[t_3]
+                gate_t_3 = gate_each[t_3]
+                product_4 = grad_grad_state_1_before * gate_t_3
+                safe_product_4 = product_4 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
+                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_product_4
+                steps_2.append(grad_grad_state_1_t_3)
+                grad_grad_state_1_before = grad_grad_state_1_t_3
         else:
-            steps_3 = []
+            steps_2 = []
             grad_grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_4 in range(T):
-                grad_grad_state_1_1_t_4 = grad_grad_state_1_1_each[t_4]
-                gate_t_4 = gate_each[t_4]
-                product_3 = grad_grad_state_1_before * gate_t_4
-                safe_product_3 = product_3 if t_4 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
-                grad_grad_state_1_t_4 = grad_grad_state_1_1_t_4 + safe_product_3
-                steps_3.append(grad_grad_state_1_t_4)
-                grad_grad_state_1_before = grad_grad_state_1_t_4
-        whole_grad_grad_state = torch.stack(steps_3, -2) if steps_3 else grad_grad_gate.new_zeros(*batch, T, D)
-    if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
-        mask_2 = t_3 + 1 < T
-        grad_grad_gate_view = window(grad_grad_gate, -2, 1, (T, 1), fill=0)
-        grad_state_1_view = window(grad_state_1, -2, 1, (T, 1), fill=0)
-        grad_state_3 = torch.where(mask_2.unsqueeze(-1), grad_grad_gate_view * grad_state_1_view, 0)
-        grad_state_3_each = grad_state_3.unbind(-2)
-        if initial is not None:
-            steps_4 = []
-            grad_state_2_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_5 in reversed(range(T)):
-                grad_state_3_t_5 = grad_state_3_each[t_5]
-                gate_view_2 = window(gate, -2, t_5 + 1 if t_5 + 1 < T else 0)
-                product_5 = grad_state_2_before * gate_view_2
-                safe_product_5 = product_5 if t_5 + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-                grad_state_2_t_5 = grad_state_3_t_5 + safe_product_5
-                steps_4.append(grad_state_2_t_5)
-                grad_state_2_before = grad_state_2_t_5
-            steps_4.reverse()
-        else:
-            steps_4 = []
-            grad_state_2_before = grad_grad_gate.new_zeros(*batch, D)
-            for t_5 in reversed(range(T)):
-                grad_state_3_t_5 = grad_state_3_each[t_5]
-                gate_view_2 = window(gate, -2, t_5 + 1 if t_5 + 1 < T else 0)
-                product_4 = grad_state_2_before * gate_view_2
-                safe_product_4 = product_4 if t_5 + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-                grad_state_2_t_5 = grad_state_3_t_5 + safe_product_4
-                steps_4.append(grad_state_2_t_5)
-                grad_state_2_before = grad_state_2_t_5
-            steps_4.reverse()
-        whole_grad_input = torch.stack(steps_4, -2) if steps_4 else grad_grad_gate.new_zeros(*batch, T, D)
+            for t_3 in range(T):
+                grad_grad_state_1_1_t_3 = grad_grad_state_1_1_each[t_3]
+                gate_t_3 = gate_each[t_3]
+                product_3 = grad_grad_state_1_before * gate_t_3
+                safe_product_3 = product_3 if t_3 - 1 >= 0 else grad_grad_gate.new_zeros(*batch, D)
+                grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_product_3
+                steps_2.append(grad_grad_state_1_t_3)
+                grad_grad_state_1_before = grad_grad_state_1_t_3
+        whole_grad_grad_state = torch.stack(steps_2, -2) if steps_2 else grad_grad_gate.new_zeros(*batch, T, D)
     if needs_input_grad[0]:
         grad_grad_state = whole_grad_grad_state.to(dtype)
-    if needs_input_grad[1]:
-        mask_3 = t_3 - 1 >= 0
-        if initial is None:
-            mask_4 = t_3 == 0
+    if needs_input_grad[2]:
+        mask_2 = t_2 - 1 >= 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
-            state_picked_2 = columns(state.mT, torch.where(~mask, t_3 - 1, 0), guarded=True).mT
-            chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
-            product_8 = whole_grad_input * chosen_4
-            product_9 = grad_grad_initial * grad_state_1.select(-2, 0)
-            safe_product_9 = product_9 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
-            chosen_5 = torch.where(mask.unsqueeze(-1), safe_product_9.unsqueeze(-2), 0)
+            product_6 = grad_grad_initial * grad_state_1.select(-2, 0)
+            safe_product_6 = product_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
+            chosen_3 = torch.where(mask.unsqueeze(-1), safe_product_6.unsqueeze(-2), 0)
+            product_7 = whole_grad_grad_state_view * grad_state_1
+            grad_gate = chosen_3 + torch.where(mask_2.unsqueeze(-1), product_7, 0)
         else:
-            state_picked = columns(state.mT, torch.where(~mask_4, t_3 - 1, 0), guarded=True).mT
-            chosen_2 = torch.where(mask_4.unsqueeze(-1), 0, whole_grad_input * state_picked)
-        product_10 = whole_grad_grad_state_view * grad_state_1
-        if initial is not None:
-            grad_gate = chosen_5 + torch.where(mask_3.unsqueeze(-1), product_10, 0) + product_8
-        else:
-            grad_gate = torch.where(mask_3.unsqueeze(-1), product_10, 0) + chosen_2
+            grad_gate = torch.where(mask_2.unsqueeze(-1), whole_grad_grad_state_view * grad_state_1, 0)
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
-    if needs_input_grad[2]:
-        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
-    if needs_input_grad[3]:
-        grad_grad_gate_view_2 = window(grad_grad_gate, -2, 0, fill=0)
-        whole_grad_input_view = window(whole_grad_input, -2, 0, fill=0)
-        product_6 = grad_grad_gate_view_2 * window(grad_state_1, -2, 0, fill=0)
-        chosen_3 = product_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
-        product_7 = whole_grad_input_view * window(gate, -2, 0, fill=0)
-        grad_initial = chosen_3 + (product_7 if T > 0 else grad_grad_gate.new_zeros(*batch, D))
+    if needs_input_grad[4]:
+        grad_grad_gate_view = window(grad_grad_gate, -2, 0, fill=0)
+        product_5 = grad_grad_gate_view * window(grad_state_1, -2, 0, fill=0)
+        grad_initial = product_5 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
         grad_initial = grad_initial.sum_to_size(initial.shape).to(dtype)
-    return grad_grad_state, grad_gate, grad_input, grad_initial
+    if needs_input_grad[1]:
+        mask_3 = t_2 + 1 < T
+        grad_grad_gate_view_2 = window(grad_grad_gate, -2, 1, (T, 1), fill=0)
+        grad_state_1_view = window(grad_state_1, -2, 1, (T, 1), fill=0)
+        product_8 = grad_grad_gate_view_2 * grad_state_1_view
+        grad_saved_state = torch.where(mask_3.unsqueeze(-1), product_8, 0)
+        grad_saved_state = grad_saved_state.sum_to_size(state.shape).to(dtype)
+    return grad_grad_state, grad_gate, grad_initial, grad_saved_state
 
 
 def gated_recurrence_backward_tangent(
     grad_state: Tensor,
     tangent_grad_state: Tensor,
     tangent_gate: Tensor,
-    tangent_input: Tensor,
     tangent_initial: Tensor | None,
+    tangent_state: Tensor,
+    state: Tensor,
     gate: Tensor,
     input: Tensor,
     initial: Tensor | None,
@@ -257,153 +201,96 @@ def gated_recurrence_backward_tangent(
     tangent_grad_initial = None
     dtype = tangent_grad_state.dtype
     tangent_grad_state, tangent_gate = upcast_all(tangent_grad_state, tangent_gate)
-    tangent_input, tangent_initial = upcast_all(tangent_input, tangent_initial)
-    grad_state, gate, input, initial = upcast_all(grad_state, gate, input, initial)
+    tangent_initial, tangent_state = upcast_all(tangent_initial, tangent_state)
+    grad_state, gate, initial, state = upcast_all(grad_state, gate, initial, state)
     D = tangent_grad_state.shape[-1]
     batch = grad_state.shape[:-2]
-    gate_each = gate.unbind(-2)
-    input_each = input.unbind(-2)
+    grad_state_each = grad_state.unbind(-2)
     T = tangent_grad_state.shape[-2]
     if initial is not None:
         steps = []
-        state_before = torch.broadcast_to(initial, (*batch, D))
-        for t in range(T):
-            gate_t = gate_each[t]
-            input_t = input_each[t]
-            state_t = gate_t * state_before + input_t
-            steps.append(state_t)
-            state_before = state_t
-        state = torch.stack(steps, -2) if steps else gate.new_zeros(*batch, T, D)
+        grad_state_1_before = initial.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
     else:
         steps = []
-        state_before = tangent_grad_state.new_zeros(*batch, D)
-        for t in range(T):
-            gate_t = gate_each[t]
-            input_t = input_each[t]
-            state_t = gate_t * state_before + input_t
-            steps.append(state_t)
-            state_before = state_t
-        state = torch.stack(steps, -2) if steps else tangent_grad_state.new_zeros(*batch, T, D)
-    tangent_gate_each = tangent_gate.unbind(-2)
-    tangent_input_each = tangent_input.unbind(-2)
-    if initial is not None:
-        steps_2 = []
-        tangent_state_before = gate.new_zeros(*batch, D)
-        for t_2 in range(T):
-            tangent_gate_t_2 = tangent_gate_each[t_2]
-            gate_t_2 = gate_each[t_2]
-            tangent_input_t_2 = tangent_input_each[t_2]
-            state_view = window(state, -2, t_2 - 1 if t_2 != 0 else 0)
-            chosen = torch.broadcast_to(initial, (*batch, D)) if t_2 == 0 else state_view
-            product = chosen * tangent_gate_t_2
-            product_2 = tangent_state_before * gate_t_2
-            chosen_2 = tangent_gate.new_zeros(*batch, D) if t_2 == 0 else product_2
-            product_3 = tangent_initial * gate_t_2
-            chosen_3 = torch.broadcast_to(product_3, (*batch, D)) if t_2 == 0 else tangent_gate.new_zeros(*batch, D)
-            tangent_state_t_2 = product + chosen_3 + chosen_2 + tangent_input_t_2
-            steps_2.append(tangent_state_t_2)
-            tangent_state_before = tangent_state_t_2
-        tangent_state = torch.stack(steps_2, -2) if steps_2 else tangent_gate.new_zeros(*batch, T, D)
-    else:
-        steps_2 = []
-        tangent_state_before = tangent_grad_state.new_zeros(*batch, D)
-        for t_2 in range(T):
-            tangent_gate_t_2 = tangent_gate_each[t_2]
-            gate_t_2 = gate_each[t_2]
-            tangent_input_t_2 = tangent_input_each[t_2]
-            state_view = window(state, -2, t_2 - 1 if t_2 != 0 else 0)
-            product = tangent_gate_t_2 * state_view
-            chosen = tangent_grad_state.new_zeros(*batch, D) if t_2 == 0 else product
-            product_2 = tangent_state_before * gate_t_2
-            chosen_2 = tangent_grad_state.new_zeros(*batch, D) if t_2 == 0 else product_2
-            tangent_state_t_2 = chosen + chosen_2 + tangent_input_t_2
-            steps_2.append(tangent_state_t_2)
-            tangent_state_before = tangent_state_t_2
-        tangent_state = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
-    grad_state_each = grad_state.unbind(-2)
-    if initial is not None:
-        steps_3 = []
-        grad_state_1_before = tangent_gate.new_zeros(*batch, D)
-        for t_3 in reversed(range(T)):
-            grad_state_t_3 = grad_state_each[t_3]
-            gate_view = window(gate, -2, t_3 + 1 if t_3 + 1 < T else 0)
-            product_4 = grad_state_1_before * gate_view
-            safe_product_4 = product_4 if t_3 + 1 < T else tangent_gate.new_zeros(*batch, D)
-            grad_state_1_t_3 = grad_state_t_3 + safe_product_4
-            steps_3.append(grad_state_1_t_3)
-            grad_state_1_before = grad_state_1_t_3
-        steps_3.reverse()
-        grad_state_1 = torch.stack(steps_3, -2) if steps_3 else tangent_gate.new_zeros(*batch, T, D)
-    else:
-        steps_3 = []
         grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
-        for t_3 in reversed(range(T)):
-            grad_state_t_3 = grad_state_each[t_3]
-            gate_view = window(gate, -2, t_3 + 1 if t_3 + 1 < T else 0)
-            product_3 = grad_state_1_before * gate_view
-            safe_product_3 = product_3 if t_3 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            grad_state_1_t_3 = grad_state_t_3 + safe_product_3
-            steps_3.append(grad_state_1_t_3)
-            grad_state_1_before = grad_state_1_t_3
-        steps_3.reverse()
-        grad_state_1 = torch.stack(steps_3, -2) if steps_3 else tangent_grad_state.new_zeros(*batch, T, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            safe_product = product if t + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_product
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else tangent_grad_state.new_zeros(*batch, T, D)
     tangent_grad_state_each = tangent_grad_state.unbind(-2)
     if initial is not None:
-        steps_4 = []
-        tangent_grad_state_1_before = tangent_gate.new_zeros(*batch, D)
-        for t_4 in reversed(range(T)):
-            tangent_grad_state_t_4 = tangent_grad_state_each[t_4]
-            gate_view_2 = window(gate, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            tangent_gate_view = window(tangent_gate, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            grad_state_1_view = window(grad_state_1, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            product_5 = tangent_gate_view * grad_state_1_view
-            chosen_4 = product_5 if t_4 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            product_6 = tangent_grad_state_1_before * gate_view_2
-            safe_product_6 = product_6 if t_4 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_4 = tangent_grad_state_t_4 + safe_product_6 + chosen_4
-            steps_4.append(tangent_grad_state_1_t_4)
-            tangent_grad_state_1_before = tangent_grad_state_1_t_4
-        steps_4.reverse()
+        steps_2 = []
+        tangent_grad_state_1_before = grad_state.new_zeros(*batch, D)
+        for t_2 in reversed(range(T)):
+            tangent_grad_state_t_2 = tangent_grad_state_each[t_2]
+            gate_view_2 = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            product_2 = tangent_gate_view * grad_state_1_view
+            chosen = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            product_3 = tangent_grad_state_1_before * gate_view_2
+            safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen
+            steps_2.append(tangent_grad_state_1_t_2)
+            tangent_grad_state_1_before = tangent_grad_state_1_t_2
+        steps_2.reverse()
     else:
-        steps_4 = []
+        steps_2 = []
         tangent_grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
-        for t_4 in reversed(range(T)):
-            tangent_grad_state_t_4 = tangent_grad_state_each[t_4]
-            gate_view_2 = window(gate, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            tangent_gate_view = window(tangent_gate, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            grad_state_1_view = window(grad_state_1, -2, t_4 + 1 if t_4 + 1 < T else 0)
-            product_4 = tangent_gate_view * grad_state_1_view
-            chosen_3 = product_4 if t_4 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            product_5 = tangent_grad_state_1_before * gate_view_2
-            safe_product_5 = product_5 if t_4 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_4 = tangent_grad_state_t_4 + safe_product_5 + chosen_3
-            steps_4.append(tangent_grad_state_1_t_4)
-            tangent_grad_state_1_before = tangent_grad_state_1_t_4
-        steps_4.reverse()
-    tangent_grad_input = torch.stack(steps_4, -2) if steps_4 else tangent_grad_state.new_zeros(*batch, T, D)
+        for t_2 in reversed(range(T)):
+            tangent_grad_state_t_2 = tangent_grad_state_each[t_2]
+            gate_view_2 = window(gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
+            product_2 = tangent_gate_view * grad_state_1_view
+            chosen = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            product_3 = tangent_grad_state_1_before * gate_view_2
+            safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen
+            steps_2.append(tangent_grad_state_1_t_2)
+            tangent_grad_state_1_before = tangent_grad_state_1_t_2
+        steps_2.reverse()
+    tangent_grad_input = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)
-        product_7 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
-        chosen_5 = product_7 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
-        product_8 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
-        safe_product_8 = product_8 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
-        tangent_grad_initial = chosen_5 + safe_product_8
+        product_4 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
+        chosen_2 = product_4 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        product_5 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
+        safe_product_5 = product_5 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        tangent_grad_initial = chosen_2 + safe_product_5
         tangent_grad_initial = tangent_grad_initial.sum_to_size(initial.shape).to(dtype)
-    t_5 = torch.arange(T, device=tangent_grad_state.device)
-    mask = t_5 == 0
-    chosen_6 = torch.where(~mask, t_5 - 1, 0)
-    state_picked_2 = columns(state.mT, chosen_6).mT
+    t_3 = torch.arange(T, device=tangent_grad_state.device)
+    mask = t_3 == 0
     if initial is not None:
-        chosen_7 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked_2)
-        product_9 = chosen_7 * tangent_grad_input
-        tangent_state_picked = columns(tangent_state.mT, chosen_6).mT
-        chosen_8 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
-        product_10 = tangent_initial.unsqueeze(-2) * grad_state_1
-        tangent_grad_gate = product_9 + torch.where(mask.unsqueeze(-1), product_10, 0) + chosen_8
+        chosen_3 = torch.where(~mask, t_3 - 1, 0)
+        state_picked = columns(state.mT, chosen_3, guarded=True).mT
+        chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
+        product_6 = chosen_4 * tangent_grad_input
+        tangent_state_picked = columns(tangent_state.mT, chosen_3, guarded=True).mT
+        chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
+        product_7 = tangent_initial.unsqueeze(-2) * grad_state_1
+        tangent_grad_gate = product_6 + torch.where(mask.unsqueeze(-1), product_7, 0) + chosen_5
     else:
-        chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked_2)
-        product_6 = columns(tangent_state.mT, chosen_6).mT * grad_state_1
-        tangent_grad_gate = chosen_5 + torch.where(mask.unsqueeze(-1), 0, product_6)
+        chosen_2 = torch.where(~mask, t_3 - 1, 0)
+        state_picked = columns(state.mT, chosen_2, guarded=True).mT
+        chosen_3 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked)
+        product_4 = columns(tangent_state.mT, chosen_2, guarded=True).mT * grad_state_1
+        tangent_grad_gate = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_input, tangent_grad_initial
@@ -457,12 +344,13 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
         saved=("gate", "input", "initial", "state"),
+        read=read,
         backward=function.gated_recurrence_backward,
         backward_fake=backward_fake,
         tangent=function.gated_recurrence_tangent,
         second=gated_recurrence_second,
-        second_returns=("grad_state", "gate", "input", "initial"),
-        second_mask=("grad_state", "gate", "input", "initial"),
+        second_returns=("grad_state", "gate", "initial", "state"),
+        second_mask=("grad_state", "state", "gate", "input", "initial"),
         backward_tangent=gated_recurrence_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,

@@ -25,6 +25,11 @@ def backward_fake(grad_y: Tensor, x: Tensor, scale: float, needs_input_grad: Seq
     return x.new_empty(x.shape)
 
 
+def read(x: Tensor, scale: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def gradient_reversal_second(
     grad_grad_x: Tensor, grad_y: Tensor, scale: float, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
@@ -63,7 +68,7 @@ OP = register(
         fake=fake,
         backward_schema="(Tensor grad_y, Tensor x, float scale, bool[] needs_input_grad) -> Tensor",
         saved=("x",),
-        sized=("x",),
+        read=read,
         backward=function.gradient_reversal_backward,
         backward_fake=backward_fake,
         tangent=function.gradient_reversal_tangent,

@@ -90,6 +90,11 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups: int, eps: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, weight is not None, True, True
+
+
 def group_norm_second(
     grad_grad_input: Tensor,
     grad_grad_weight: Tensor | None,
@@ -495,6 +500,7 @@ OP = register(
             "float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
         saved=("input", "weight", "mu", "rstd"),
+        read=read,
         backward=function.group_norm_backward,
         backward_fake=backward_fake,
         tangent=function.group_norm_tangent,

@@ -21,12 +21,15 @@ from torch import Tensor
 from .._runtime.functions import upcast_all
 
 
-def hinge_loss_forward(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> Tensor:
-    """The value."""
+def hinge_loss_forward(
+    input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The value, and what backward needs of it."""
+    condition = condition_2 = None
     dtype = input.dtype
     input, target = upcast_all(input, target)
-    missing = torch.clamp(margin - target * input, min=0)
     if squared:
+        missing = torch.clamp(margin - target * input, min=0)
         each = missing**2
         if reduction == "mean":
             output = each.mean()
@@ -34,27 +37,42 @@ def hinge_loss_forward(input: Tensor, target: Tensor, margin: float, squared: bo
             output = each.sum()
         else:
             output = each
-    elif reduction == "mean":
-        output = missing.mean()
-    elif reduction == "sum":
-        output = missing.sum()
     else:
-        output = missing
+        difference = margin - target * input
+        missing = torch.clamp(difference, min=0)
+        if reduction == "mean":
+            output = missing.mean()
+        elif reduction == "sum":
+            output = missing.sum()
+        else:
+            output = missing
     output = output.to(dtype)
-    return output
+    if not squared:
+        condition = difference == 0
+        condition_2 = difference < 0
+    return output, condition, condition_2
 
 
 def hinge_loss_backward(
-    grad_output: Tensor, input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str
+    grad_output: Tensor,
+    condition: Tensor | None,
+    condition_2: Tensor | None,
+    input: Tensor,
+    target: Tensor,
+    margin: float,
+    squared: bool,
+    reduction: str,
 ) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
     grad_output, input, target = upcast_all(grad_output, input, target)
-    if squared or reduction != "mean":
+    if squared:
         difference = margin - target * input
-        if reduction == "mean" or squared:
-            missing = torch.clamp(difference, min=0)
-    if reduction == "mean":
+        missing = torch.clamp(difference, min=0)
+    elif reduction != "mean":
+        chosen = torch.where(condition_2, 0, -(grad_output * target))
+        grad_input = torch.where(condition, -0.5 * grad_output * target, chosen)
+    if reduction == "mean" or (not squared and reduction != "none"):
         batch = torch.broadcast_shapes(input.shape, target.shape)
         if squared:
             grad_missing = 2 * grad_output * missing / math.prod(batch)
@@ -63,14 +81,12 @@ def hinge_loss_backward(
             grad_missing = 2 * grad_output * missing
         chosen = torch.where(difference < 0, 0, -(grad_missing * target))
         grad_input = torch.where(difference == 0, -0.5 * grad_missing * target, chosen)
-    elif reduction == "mean":
-        grad_each = grad_output / math.prod(batch)
-        difference = margin - target * input
-        chosen = torch.where(difference < 0, 0, -(grad_each * target))
-        grad_input = torch.where(difference == 0, -0.5 * grad_each * target, chosen)
-    else:
-        chosen = torch.where(difference < 0, 0, -(grad_output * target))
-        grad_input = torch.where(difference == 0, -0.5 * grad_output * target, chosen)
+    elif reduction != "none":
+        if reduction == "mean":
+            grad_each = grad_output / math.prod(batch)
+            chosen = torch.where(condition_2, 0, -(grad_each * target))
+            grad_input = torch.where(condition, -0.5 * grad_each * target, chosen)
+        grad_input = torch.broadcast_to(grad_input, batch)
     grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     return grad_input
 
@@ -108,28 +124,33 @@ class HingeLossFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> Tensor:
+    def forward(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> tuple[Tensor, ...]:
         return hinge_loss_forward(input, target, margin, squared, reduction)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, margin, squared, reduction = inputs
+        _, condition, condition_2 = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(input, target)
+        ctx.mark_non_differentiable(*[t for t in (condition, condition_2) if t is not None])
+        ctx.save_for_backward(input, target, condition, condition_2)
         ctx.save_for_forward(input, target)
         ctx.params = margin, squared, reduction
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
+    def backward(
+        ctx: Any, grad_output: Tensor | None, _grad_condition: Tensor | None, _grad_condition_2: Tensor | None
+    ) -> Any:
         if grad_output is None:
             return None, None, None, None, None
-        input, target = ctx.saved_tensors
+        input, target, condition, condition_2 = ctx.saved_tensors
         margin, squared, reduction = ctx.params
-        grad_input = hinge_loss_backward(grad_output, input, target, margin, squared, reduction)
+        grad_input = hinge_loss_backward(grad_output, condition, condition_2, input, target, margin, squared, reduction)
         return grad_input, None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent_input: Any, _target: Any, _margin: Any, _squared: Any, _reduction: Any) -> Any:
         input, target = ctx.saved_tensors
         margin, squared, reduction = ctx.params
-        return hinge_loss_tangent(tangent_input, input, target, margin, squared, reduction)
+        tangent_output = hinge_loss_tangent(tangent_input, input, target, margin, squared, reduction)
+        return tangent_output, None, None

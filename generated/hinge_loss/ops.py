@@ -23,18 +23,32 @@ def check(input: Tensor, target: Tensor, margin: float, squared: bool, reduction
         raise choice_error("hinge_loss", "reduction", reduction, ("mean", "sum", "none"))
 
 
-def fake(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> Tensor:
+def fake(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input, target, margin, squared, reduction)
+    if squared and reduction != "none":
+        return input.new_empty(()), None, None
+    if squared:
+        return input.new_empty(torch.broadcast_shapes(input.shape, target.shape)), None, None
     if reduction != "none":
-        return input.new_empty(())
-    return input.new_empty(torch.broadcast_shapes(input.shape, target.shape))
+        return (
+            input.new_empty(()),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+        )
+    return (
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+    )
 
 
 def backward_fake(
     grad_output: Tensor,
     input: Tensor,
     target: Tensor,
+    condition: Tensor | None,
+    condition_2: Tensor | None,
     margin: float,
     squared: bool,
     reduction: str,
@@ -44,10 +58,17 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return squared, True, True, True
+
+
 def hinge_loss_second(
     grad_grad_input: Tensor,
     grad_output: Tensor | None,
-    input: Tensor,
+    condition: Tensor | None,
+    condition_2: Tensor | None,
+    input: Tensor | None,
     target: Tensor,
     margin: float,
     squared: bool,
@@ -59,43 +80,41 @@ def hinge_loss_second(
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_output = upcast_all(grad_grad_input, grad_output)
     input, target = upcast_all(input, target)
-    difference = margin - target * input
     if squared:
+        difference = margin - target * input
         mask = difference == 0
         mask_2 = difference < 0
         chosen = torch.where(mask_2, 0, -(grad_grad_input * target))
         grad_grad_missing = torch.where(mask, -0.5 * grad_grad_input * target, chosen)
-    if reduction == "mean":
+    if reduction == "mean" or (not squared and reduction != "none"):
         batch = torch.broadcast_shapes(input.shape, target.shape)
     elif reduction == "none":
         batch = grad_output.shape
-    elif not squared:
-        batch = torch.broadcast_shapes(input.shape, target.shape)
     if needs_input_grad[0]:
         if squared:
             missing = torch.clamp(difference, min=0)
-        else:
-            chosen = torch.where(difference < 0, 0, -(grad_grad_input * target))
-            if reduction == "mean":
-                grad_grad_each = torch.where(difference == 0, -0.5 * grad_grad_input * target, chosen)
-                grad_grad_output_sum = grad_grad_each.sum()
-        if squared and reduction != "none":
-            grad_grad_output_sum = (grad_grad_missing * missing).sum()
-            if reduction == "mean":
-                grad_grad_output = 2 * grad_grad_output_sum / math.prod(batch)
+            if reduction != "none":
+                grad_grad_output_sum = (grad_grad_missing * missing).sum()
+                if reduction == "mean":
+                    grad_grad_output = 2 * grad_grad_output_sum / math.prod(batch)
+                else:
+                    grad_grad_output = 2 * grad_grad_output_sum
             else:
-                grad_grad_output = 2 * grad_grad_output_sum
-        elif squared:
-            grad_grad_output = 2 * grad_grad_missing * missing
+                grad_grad_output = 2 * grad_grad_missing * missing
         if reduction == "none":
             if not squared:
-                grad_grad_output = torch.where(difference == 0, -0.5 * grad_grad_input * target, chosen)
+                chosen = torch.where(condition_2, 0, -(grad_grad_input * target))
+                grad_grad_output = torch.where(condition, -0.5 * grad_grad_input * target, chosen)
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
-        elif not squared and reduction == "mean":
-            grad_grad_output = grad_grad_output_sum / math.prod(batch)
         elif not squared:
+            chosen = torch.where(condition_2, 0, -(grad_grad_input * target))
             product = -0.5 * grad_grad_input * target
-            grad_grad_output = torch.where(difference == 0, product, chosen).sum()
+            if reduction == "mean":
+                safe_product = torch.where(condition, product, chosen)
+                grad_grad_output_sum = torch.broadcast_to(safe_product, batch).sum()
+                grad_grad_output = grad_grad_output_sum / math.prod(batch)
+            else:
+                grad_grad_output = torch.broadcast_to(torch.where(condition, product, chosen), batch).sum()
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if squared and reduction == "mean":
@@ -105,16 +124,16 @@ def hinge_loss_second(
                 grad_missing_1 = 2 * grad_grad_missing * grad_output
             chosen_2 = torch.where(mask_2, 0, -(grad_missing_1 * target))
             grad_input = torch.where(mask, -0.5 * grad_missing_1 * target, chosen_2)
-        else:
-            grad_input = grad_grad_input.new_zeros(batch)
-        grad_input = grad_input.sum_to_size(input.shape).to(dtype)
+            grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     return grad_grad_output, grad_input
 
 
 def hinge_loss_backward_tangent(
     grad_output: Tensor | None,
     tangent_grad_output: Tensor,
-    tangent_input: Tensor,
+    tangent_input: Tensor | None,
+    condition: Tensor | None,
+    condition_2: Tensor | None,
     input: Tensor,
     target: Tensor,
     margin: float,
@@ -126,15 +145,17 @@ def hinge_loss_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     grad_output = upcast(grad_output)
     input, target = upcast_all(input, target)
-    if squared or reduction != "mean":
+    if squared:
         difference = margin - target * input
-        if reduction == "mean" or squared:
-            missing = torch.clamp(difference, min=0)
-            mask = difference == 0
-            mask_2 = difference < 0
-            chosen = torch.where(mask_2, 0, -(tangent_input * target))
-            tangent_missing = torch.where(mask, -0.5 * tangent_input * target, chosen)
-    if reduction == "mean":
+        missing = torch.clamp(difference, min=0)
+        mask = difference == 0
+        mask_2 = difference < 0
+        chosen = torch.where(mask_2, 0, -(tangent_input * target))
+        tangent_missing = torch.where(mask, -0.5 * tangent_input * target, chosen)
+    elif reduction != "mean":
+        chosen = torch.where(condition_2, 0, -(tangent_grad_output * target))
+        tangent_grad_input = torch.where(condition, -0.5 * tangent_grad_output * target, chosen)
+    if reduction == "mean" or (not squared and reduction != "none"):
         batch = torch.broadcast_shapes(input.shape, target.shape)
         if squared:
             ratio = 2 * missing * tangent_grad_output / math.prod(batch)
@@ -144,15 +165,12 @@ def hinge_loss_backward_tangent(
             tangent_grad_missing = 2 * missing * tangent_grad_output + 2 * grad_output * tangent_missing
         chosen_2 = torch.where(mask_2, 0, -(tangent_grad_missing * target))
         tangent_grad_input = torch.where(mask, -0.5 * tangent_grad_missing * target, chosen_2)
-    elif reduction == "mean":
-        tangent_grad_each = tangent_grad_output / math.prod(batch)
-        difference = margin - target * input
-        chosen = torch.where(difference < 0, 0, -(tangent_grad_each * target))
-        tangent_grad_input = torch.where(difference == 0, -0.5 * tangent_grad_each * target, chosen)
-    else:
-        chosen = torch.where(difference < 0, 0, -(tangent_grad_output * target))
-        product = -0.5 * tangent_grad_output * target
-        tangent_grad_input = torch.where(difference == 0, product, chosen)
+    elif reduction != "none":
+        if reduction == "mean":
+            tangent_grad_each = tangent_grad_output / math.prod(batch)
+            chosen = torch.where(condition_2, 0, -(tangent_grad_each * target))
+            tangent_grad_input = torch.where(condition, -0.5 * tangent_grad_each * target, chosen)
+        tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input
 
@@ -175,7 +193,15 @@ def flops(input: Tensor, target: Tensor, squared: bool, reduction: str) -> int:
     return 3 * points
 
 
-def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, squared: bool, reduction: str) -> int:
+def backward_flops(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    condition: Tensor | None,
+    condition_2: Tensor | None,
+    squared: bool,
+    reduction: str,
+) -> int:
     """The floating-point operations of the gradients."""
     if squared and reduction == "mean":
         points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
@@ -187,33 +213,38 @@ def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, squared: 
         points = math.prod(grad_output.shape)
         return 12 * points
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        return 8 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, condition.shape, condition_2.shape))
+        return 4 * points
     if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        return 7 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, condition.shape, condition_2.shape))
+        return 3 * points
     points = math.prod(grad_output.shape)
-    return 7 * points
+    return 3 * points
 
 
 OP = register(
     Definition(
         name="hinge_loss",
-        schema='(Tensor input, Tensor target, float margin=1.0, bool squared=False, str reduction="mean") -> Tensor',
+        schema=(
+            '(Tensor input, Tensor target, float margin=1.0, bool squared=False, str reduction="mean")'
+            " -> (Tensor, Tensor, Tensor)"
+        ),
         inputs=("input", "target"),
         kinds="ff",
         params=("margin", "squared", "reduction"),
         defaults=(1.0, False, "mean"),
         outputs=("output",),
+        residuals=("condition", "condition_2"),
         differentiable=("input", "output"),
         forward=function.hinge_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, float margin, bool squared, str reduction, "
-            "bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor target, Tensor? condition, Tensor? condition_2, "
+            "float margin, bool squared, str reduction, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "target"),
+        saved=("input", "target", "condition", "condition_2"),
+        read=read,
         backward=function.hinge_loss_backward,
         backward_fake=backward_fake,
         tangent=function.hinge_loss_tangent,
@@ -225,14 +256,30 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                chosen=(("reduction", "sum"),),
-                layouts=("...", "...", ""),
+                chosen=(("squared", True), ("reduction", "mean")),
+                layouts=("...", "...", "", "-", "-"),
+            ),
+            Sharding(
+                chosen=(("squared", True), ("reduction", "sum")),
+                layouts=("...", "...", "", "-", "-"),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
-                chosen=(("reduction", "none"),),
-                layouts=("...", "...", "..."),
+                chosen=(("squared", True), ("reduction", "none")),
+                layouts=("...", "...", "...", "-", "-"),
+                forward=("...",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("squared", False), ("reduction", "sum")),
+                layouts=("...", "...", "", "...", "..."),
+                forward=("...: -> output",),
+                backward=("...",),
+            ),
+            Sharding(
+                chosen=(("squared", False), ("reduction", "none")),
+                layouts=("...", "...", "...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -280,7 +327,7 @@ def hinge_loss(
         return handle_torch_function(
             hinge_loss, given, input, target, margin=margin, squared=squared, reduction=reduction
         )
-    return OP(given, margin, squared, reduction)
+    return OP(given, margin, squared, reduction)[0]
 
 
 add_function("hinge_loss", hinge_loss)

@@ -44,6 +44,11 @@ def backward_fake(
     return grad_output.new_empty((N,))
 
 
+def read(input: Tensor, weight: Tensor | None, bins: int, low: float, high: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (weight is not None,)
+
+
 def histogram_second(grad_grad_weight: Tensor, input: Tensor, bins: int, low: float, high: float) -> Tensor:
     """The gradient of the gradient."""
     dtype = grad_grad_weight.dtype
@@ -90,6 +95,7 @@ OP = register(
             "(Tensor grad_output, Tensor input, SymInt bins, float low, float high, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
+        read=read,
         backward=function.histogram_backward,
         backward_fake=backward_fake,
         tangent=function.histogram_tangent,

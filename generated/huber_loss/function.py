@@ -22,8 +22,8 @@ from .._runtime import or_zero
 from .._runtime.functions import upcast_all
 
 
-def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, Tensor]:
-    """The value, and what backward needs of it."""
+def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
+    """The value."""
     dtype = input.dtype
     input, target = upcast_all(input, target)
     error = input - target
@@ -36,22 +36,17 @@ def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: flo
     else:
         output = each
     output = output.to(dtype)
-    return output, error
+    return output
 
 
 def huber_loss_backward(
-    grad_output: Tensor,
-    error: Tensor,
-    input: Tensor,
-    target: Tensor,
-    reduction: str,
-    delta: float,
-    needs_input_grad: Sequence[bool],
+    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_target = None
     dtype = grad_output.dtype
-    grad_output, error = upcast_all(grad_output, error)
+    grad_output, input, target = upcast_all(grad_output, input, target)
+    error = input - target
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
         chosen = torch.where(torch.abs(error) <= delta, error, torch.sign(error) * delta)
@@ -59,18 +54,10 @@ def huber_loss_backward(
     else:
         mask = torch.abs(error) <= delta
         whole_grad_input = grad_output * torch.where(mask, error, torch.sign(error) * delta)
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
     if needs_input_grad[0]:
-        if reduction != "none":
-            grad_input = torch.broadcast_to(whole_grad_input, batch)
-        else:
-            grad_input = whole_grad_input
-        grad_input = grad_input.sum_to_size(input.shape).to(dtype)
+        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         grad_target = -whole_grad_input
-        if reduction != "none":
-            grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
     return grad_input, grad_target
 
@@ -100,29 +87,25 @@ class HuberLossFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, ...]:
+    def forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
         return huber_loss_forward(input, target, reduction, delta)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, reduction, delta = inputs
-        _, error = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(error)
-        ctx.save_for_backward(input, target, error)
+        ctx.save_for_backward(input, target)
         ctx.save_for_forward(input, target)
         ctx.params = reduction, delta
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_error: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None, None
-        input, target, error = ctx.saved_tensors
+        input, target = ctx.saved_tensors
         reduction, delta = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, error = huber_loss_forward(input, target, reduction, delta)
         grad_input, grad_target = huber_loss_backward(
-            grad_output, error, input, target, reduction, delta, ctx.needs_input_grad
+            grad_output, input, target, reduction, delta, ctx.needs_input_grad
         )
         return grad_input, grad_target, None, None
 
@@ -132,5 +115,4 @@ class HuberLossFunction(torch.autograd.Function):
         reduction, delta = ctx.params
         tangent_input = or_zero(tangent_input, input)
         tangent_target = or_zero(tangent_target, target)
-        tangent_output = huber_loss_tangent(tangent_input, tangent_target, input, target, reduction, delta)
-        return tangent_output, None
+        return huber_loss_tangent(tangent_input, tangent_target, input, target, reduction, delta)

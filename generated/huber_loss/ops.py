@@ -11,17 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import (
-    Definition,
-    Sharding,
-    add_function,
-    batch_shape,
-    choice_error,
-    compute_dtype,
-    domain_error,
-    register,
-    write_out,
-)
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -35,28 +25,16 @@ def check(input: Tensor, target: Tensor, reduction: str, delta: float) -> None:
         raise domain_error("huber_loss", "delta", delta, "delta > 0")
 
 
-def fake(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, ...]:
+def fake(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
     """Empty results: shapes and dtypes without values."""
     check(input, target, reduction, delta)
     if reduction != "none":
-        return (
-            input.new_empty(()),
-            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
-        )
-    return (
-        input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
-        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
-    )
+        return input.new_empty(())
+    return input.new_empty(torch.broadcast_shapes(input.shape, target.shape))
 
 
 def backward_fake(
-    grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
-    error: Tensor,
-    reduction: str,
-    delta: float,
-    needs_input_grad: Sequence[bool],
+    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
     return (
@@ -159,37 +137,36 @@ def flops(input: Tensor, target: Tensor, reduction: str) -> int:
     return 7 * points
 
 
-def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, error: Tensor, reduction: str) -> int:
+def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, reduction: str) -> int:
     """The floating-point operations of the gradients."""
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
-        return 5 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 6 * points
     if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
-        return 4 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 5 * points
     points = math.prod(grad_output.shape)
-    return 4 * points
+    return 5 * points
 
 
 OP = register(
     Definition(
         name="huber_loss",
-        schema='(Tensor input, Tensor target, str reduction="mean", float delta=1.0) -> (Tensor, Tensor)',
+        schema='(Tensor input, Tensor target, str reduction="mean", float delta=1.0) -> Tensor',
         inputs=("input", "target"),
         kinds="ff",
         params=("reduction", "delta"),
         defaults=("mean", 1.0),
         outputs=("output",),
-        residuals=("error",),
         differentiable=("input", "target", "output"),
         forward=function.huber_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float delta, "
+            "(Tensor grad_output, Tensor input, Tensor target, str reduction, float delta, "
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
-        saved=("input", "target", "error"),
+        saved=("input", "target"),
         backward=function.huber_loss_backward,
         backward_fake=backward_fake,
         tangent=function.huber_loss_tangent,
@@ -202,13 +179,13 @@ OP = register(
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),
-                layouts=("...", "...", "", "..."),
+                layouts=("...", "...", ""),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("reduction", "none"),),
-                layouts=("...", "...", "...", "..."),
+                layouts=("...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -248,7 +225,7 @@ def huber_loss(
         return write_out(huber_loss, out, given, reduction=reduction, delta=delta)
     if has_torch_function(given):
         return handle_torch_function(huber_loss, given, input, target, reduction=reduction, delta=delta)
-    return OP(given, reduction, delta)[0]
+    return OP(given, reduction, delta)
 
 
 add_function("huber_loss", huber_loss)

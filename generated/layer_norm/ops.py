@@ -74,6 +74,11 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, weight is not None, True, True
+
+
 def layer_norm_second(
     grad_grad_input: Tensor,
     grad_grad_weight: Tensor | None,
@@ -306,6 +311,7 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
         saved=("input", "weight", "mu", "rstd"),
+        read=read,
         backward=function.layer_norm_backward,
         backward_fake=backward_fake,
         tangent=function.layer_norm_tangent,

@@ -52,6 +52,11 @@ def backward_fake(
     )
 
 
+def read(position: Tensor, box: Tensor | None, sigma: float, epsilon: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, box is not None
+
+
 def lennard_jones_second(
     grad_grad_position: Tensor,
     grad_grad_box: Tensor | None,
@@ -236,6 +241,7 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("position", "box"),
+        read=read,
         backward=function.lennard_jones_backward,
         backward_fake=backward_fake,
         tangent=function.lennard_jones_tangent,

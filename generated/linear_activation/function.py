@@ -27,9 +27,9 @@ from .._runtime.functions import as_rows, upcast, upcast_all
 
 def linear_activation_forward(
     input: Tensor, weight: Tensor, bias: Tensor | None, activation: str
-) -> tuple[Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The value, and what backward needs of it."""
-    z = None
+    condition = z = None
     dtype = input.dtype
     input, weight, bias = upcast_all(input, weight, bias)
     z = input @ weight.mT
@@ -46,13 +46,16 @@ def linear_activation_forward(
     else:
         output = z
     output = output.to(dtype)
-    if activation in ("tanh", "none"):
+    if activation == "relu":
+        condition = z > 0
+    if activation in ("relu", "tanh", "none"):
         z = None
-    return output, z
+    return output, condition, z
 
 
 def linear_activation_backward(
     grad_output: Tensor,
+    condition: Tensor | None,
     z: Tensor | None,
     output: Tensor | None,
     input: Tensor,
@@ -65,7 +68,7 @@ def linear_activation_backward(
     dtype = grad_output.dtype
     grad_output, input, weight, z, output = upcast_all(grad_output, input, weight, z, output)
     if activation == "relu":
-        grad_z = torch.where(z > 0, grad_output, 0)
+        grad_z = torch.where(condition, grad_output, 0)
     elif activation == "gelu":
         product = torch.exp(-torch.square(z / math.sqrt(2))) * torch.clamp(z, -1e38, 1e38)
         ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
@@ -165,23 +168,23 @@ class LinearActivationFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, weight, bias, activation = inputs
-        output, z = output
+        output, condition, z = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[t for t in (z,) if t is not None])
-        ctx.save_for_backward(input, weight, bias, output, z)
+        ctx.mark_non_differentiable(*[t for t in (condition, z) if t is not None])
+        ctx.save_for_backward(input, weight, bias, output, condition, z)
         ctx.save_for_forward(input, weight, bias)
         ctx.params = (activation,)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_z: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_output: Tensor | None, _grad_condition: Tensor | None, _grad_z: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None, None
-        input, weight, bias, output, z = ctx.saved_tensors
+        input, weight, bias, output, condition, z = ctx.saved_tensors
         (activation,) = ctx.params
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, z = linear_activation_forward(input, weight, bias, activation)
+            _, _, z = linear_activation_forward(input, weight, bias, activation)
         grad_input, grad_weight, grad_bias = linear_activation_backward(
-            grad_output, z, output, input, weight, activation, ctx.needs_input_grad
+            grad_output, condition, z, output, input, weight, activation, ctx.needs_input_grad
         )
         return grad_input, grad_weight, grad_bias, None
 
@@ -195,4 +198,4 @@ class LinearActivationFunction(torch.autograd.Function):
         tangent_output = linear_activation_tangent(
             tangent_input, tangent_weight, tangent_bias, input, weight, bias, activation
         )
-        return tangent_output, None
+        return tangent_output, None, None

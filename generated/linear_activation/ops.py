@@ -22,7 +22,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import as_rows, upcast_all
+from .._runtime.functions import as_rows, upcast, upcast_all
 from . import function
 
 
@@ -48,14 +48,22 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -
 def fake(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input, weight, bias, activation)
-    if activation in ("relu", "gelu", "silu"):
+    if activation == "relu":
         N = weight.shape[0]
         return (
             input.new_empty((*input.shape[:-1], N)),
+            input.new_empty((*input.shape[:-1], N), dtype=torch.bool),
+            None,
+        )
+    if activation in ("gelu", "silu"):
+        N = weight.shape[0]
+        return (
+            input.new_empty((*input.shape[:-1], N)),
+            None,
             input.new_empty((*input.shape[:-1], N), dtype=compute_dtype(input)),
         )
     N = weight.shape[0]
-    return input.new_empty((*input.shape[:-1], N)), None
+    return input.new_empty((*input.shape[:-1], N)), None, None
 
 
 def backward_fake(
@@ -64,6 +72,7 @@ def backward_fake(
     weight: Tensor,
     bias: Tensor | None,
     output: Tensor,
+    condition: Tensor | None,
     z: Tensor | None,
     activation: str,
     needs_input_grad: Sequence[bool],
@@ -76,40 +85,54 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, True, bias is not None and activation in ("gelu", "silu"), activation == "tanh", True, True
+
+
 def linear_activation_second(
     grad_grad_input: Tensor,
     grad_grad_weight: Tensor,
     grad_grad_bias: Tensor | None,
     grad_output: Tensor,
+    condition: Tensor | None,
+    output: Tensor | None,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
     activation: str,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = grad_weight = grad_bias = None
+    grad_grad_output = grad_input = grad_weight = grad_bias = grad_saved_output = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_grad_weight = upcast_all(grad_grad_input, grad_grad_weight)
     grad_grad_bias, grad_output = upcast_all(grad_grad_bias, grad_output)
-    input, weight, bias = upcast_all(input, weight, bias)
-    if activation != "none":
+    input, weight, bias, output = upcast_all(input, weight, bias, output)
+    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "relu":
+        grad_z = torch.where(condition, grad_output, 0)
+    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]) and activation in (
+        "gelu",
+        "silu",
+    ):
         sum_k = input @ weight.mT
         if grad_grad_bias is not None:
             z = sum_k + bias
-    if (needs_input_grad[1] or needs_input_grad[2]) and grad_grad_bias is not None and activation == "relu":
-        grad_z = torch.where(z > 0, grad_output, 0)
-    if grad_grad_bias is not None and activation == "gelu":
-        exp_z = torch.exp(-(0.5 * torch.square(z)))
+            if activation == "gelu":
+                exp_z = torch.exp(-(0.5 * torch.square(z)))
     if (
-        (needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2])
+        (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3])
         and grad_grad_bias is not None
         and activation == "gelu"
     ):
         product = exp_z * torch.clamp(z, -1e38, 1e38)
-    if grad_grad_bias is None and activation == "gelu":
+    if (
+        (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4])
+        and grad_grad_bias is None
+        and activation == "gelu"
+    ):
         exp_z = torch.exp(-(0.5 * torch.square(sum_k)))
-    if (needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]) and activation == "gelu":
+    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]) and activation == "gelu":
         if grad_grad_bias is None:
             product = exp_z * torch.clamp(sum_k, -1e38, 1e38)
         ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
@@ -117,40 +140,34 @@ def linear_activation_second(
             total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
         else:
             total = ratio + 0.5 * torch.erfc(-(sum_k / math.sqrt(2)))
-    if (needs_input_grad[1] or needs_input_grad[2]) and activation == "gelu":
+    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "gelu":
         grad_z = grad_output * total
-    if grad_grad_bias is not None and activation == "silu":
-        sigmoid_z = torch.sigmoid(z)
-        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
-    elif activation == "silu":
-        sigmoid_z = torch.sigmoid(sum_k)
-        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-sum_k, min=-1e4)), min=-1e38)
-    if (needs_input_grad[1] or needs_input_grad[2]) and activation == "silu":
+    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
+        if grad_grad_bias is not None and activation == "silu":
+            sigmoid_z = torch.sigmoid(z)
+            max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
+        elif activation == "silu":
+            sigmoid_z = torch.sigmoid(sum_k)
+            max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-sum_k, min=-1e4)), min=-1e38)
+    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "silu":
         grad_z = sigmoid_z * max_z * grad_output
-    if grad_grad_bias is not None and activation == "tanh":
-        output = torch.tanh(z)
-    if activation == "tanh":
-        if grad_grad_bias is None:
-            output = torch.tanh(sum_k)
+    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]) and activation == "tanh":
         difference = 1 - torch.square(output)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if activation == "tanh":
-            grad_z = grad_output * difference
-        elif grad_grad_bias is None and activation == "relu":
-            grad_z = torch.where(sum_k > 0, grad_output, 0)
+    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "tanh":
+        grad_z = grad_output * difference
     grad_grad_z_grad_weight = input @ grad_grad_weight.mT
     grad_grad_z_grad_input = grad_grad_input @ weight.mT
     if grad_grad_bias is not None and activation in ("gelu", "silu", "tanh"):
         grad_grad_z = grad_grad_bias + grad_grad_z_grad_weight + grad_grad_z_grad_input
     if (
-        (needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3])
+        (needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4])
         and grad_grad_bias is not None
         and activation == "gelu"
     ):
         ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
     if grad_grad_bias is None and activation in ("gelu", "silu", "tanh"):
         grad_grad_z = grad_grad_z_grad_weight + grad_grad_z_grad_input
-    if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
+    if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
         if activation == "gelu":
             if grad_grad_bias is None:
                 ratio_2 = torch.exp(-torch.square(sum_k / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
@@ -161,39 +178,36 @@ def linear_activation_second(
                 ratio_3 = 2 * exp_z * torch.clamp(sum_k**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
             grad_z_1 = grad_grad_z * grad_output * (total_2 - ratio_3)
         elif grad_grad_bias is not None and activation == "silu":
-            output = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
+            output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
         if activation == "silu":
             if grad_grad_bias is None:
-                output = torch.nn.functional.silu(torch.clamp(sum_k, min=-1e4))
+                output_2 = torch.nn.functional.silu(torch.clamp(sum_k, min=-1e4))
                 sigmoid_z_2 = torch.sigmoid(-sum_k)
-            product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
+            product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
             grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
-        elif activation == "tanh":
-            grad_z_1 = -2 * grad_grad_z * grad_output * output * difference
-    if grad_grad_bias is not None and activation == "relu":
-        N = grad_grad_weight.shape[0]
     if needs_input_grad[0]:
         if grad_grad_bias is not None and activation in ("relu", "none"):
             total = grad_grad_bias + grad_grad_z_grad_weight
             if activation == "relu":
                 total = total + grad_grad_z_grad_input
-                grad_grad_output = torch.where(z > 0, total, 0)
+        if activation == "relu":
+            if grad_grad_bias is None:
+                total = grad_grad_z_grad_weight + grad_grad_z_grad_input
+            grad_grad_output = torch.where(condition, total, 0)
         elif activation == "gelu":
             grad_grad_output = grad_grad_z * total
         elif activation == "silu":
             grad_grad_output = sigmoid_z * max_z * grad_grad_z
         elif activation == "tanh":
             grad_grad_output = grad_grad_z * difference
-        if grad_grad_bias is not None and activation == "none":
+        elif grad_grad_bias is not None:
             grad_grad_output = total + grad_grad_z_grad_input
-        elif grad_grad_bias is None and activation == "relu":
-            grad_grad_output = torch.where(sum_k > 0, grad_grad_z_grad_weight + grad_grad_z_grad_input, 0)
-        elif activation == "none":
+        else:
             grad_grad_output = grad_grad_z_grad_weight + grad_grad_z_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
-    if needs_input_grad[1]:
-        if activation == "relu":
+    if needs_input_grad[2]:
+        if activation in ("relu", "tanh"):
             grad_input = grad_z @ grad_grad_weight
         elif activation != "none":
             grad_input_grad_weight = grad_z @ grad_grad_weight
@@ -202,8 +216,8 @@ def linear_activation_second(
         else:
             grad_input = grad_output @ grad_grad_weight
         grad_input = grad_input.to(dtype)
-    if needs_input_grad[2]:
-        if activation == "relu":
+    if needs_input_grad[3]:
+        if activation in ("relu", "tanh"):
             grad_weight = as_rows(grad_z).mT @ as_rows(grad_grad_input)
         elif activation != "none":
             grad_weight_grad_input = as_rows(grad_z).mT @ as_rows(grad_grad_input)
@@ -212,14 +226,12 @@ def linear_activation_second(
         else:
             grad_weight = as_rows(grad_output).mT @ as_rows(grad_grad_input)
         grad_weight = grad_weight.to(dtype)
-    if needs_input_grad[3]:
-        if activation == "relu":
-            grad_bias = grad_grad_input.new_zeros(N)
-        if activation != "none":
-            if activation != "relu":
-                grad_bias = as_rows(grad_z_1).sum(0)
-            grad_bias = grad_bias.to(dtype)
-    return grad_grad_output, grad_input, grad_weight, grad_bias
+    if needs_input_grad[4] and activation in ("gelu", "silu"):
+        grad_bias = as_rows(grad_z_1).sum(0).to(dtype)
+    if needs_input_grad[1] and activation == "tanh":
+        grad_saved_output = -2 * grad_grad_z * grad_output * output
+        grad_saved_output = grad_saved_output.to(dtype)
+    return grad_grad_output, grad_input, grad_weight, grad_bias, grad_saved_output
 
 
 def linear_activation_backward_tangent(
@@ -228,6 +240,9 @@ def linear_activation_backward_tangent(
     tangent_input: Tensor,
     tangent_weight: Tensor,
     tangent_bias: Tensor | None,
+    tangent_output: Tensor | None,
+    condition: Tensor | None,
+    output: Tensor | None,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -237,31 +252,28 @@ def linear_activation_backward_tangent(
     tangent_grad_bias = None
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    tangent_weight, grad_output = upcast_all(tangent_weight, grad_output)
-    input, weight, bias, tangent_bias = upcast_all(input, weight, bias, tangent_bias)
-    if activation != "none":
+    tangent_weight = upcast(tangent_weight)
+    grad_output, input = upcast_all(grad_output, input)
+    weight, tangent_bias, bias = upcast_all(weight, tangent_bias, bias)
+    tangent_output, output = upcast_all(tangent_output, output)
+    if activation == "relu":
+        grad_z = torch.where(condition, grad_output, 0)
+        tangent_grad_z = torch.where(condition, tangent_grad_output, 0)
+    elif activation in ("gelu", "silu"):
         z = input @ weight.mT
-        if activation != "relu":
-            tangent_sum_k_sum = tangent_input @ weight.mT
-            tangent_sum_k_sum_1 = input @ tangent_weight.mT
+        tangent_sum_k_sum = tangent_input @ weight.mT
+        tangent_sum_k_sum_1 = input @ tangent_weight.mT
         if bias is not None:
             z = z + bias
-        if activation == "relu":
-            grad_z = torch.where(z > 0, grad_output, 0)
-            tangent_grad_z = torch.where(z > 0, tangent_grad_output, 0)
-        elif activation == "silu":
+        if activation == "silu":
             sigmoid_z = torch.sigmoid(z)
             max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
             grad_z = sigmoid_z * max_z * grad_output
-            output = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
+            output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
-            product = sigmoid_z_2 * sigmoid_z * (1 - output) * grad_output
+            product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
             total = sigmoid_z_2 * sigmoid_z * max_z * grad_output + product
-        elif activation == "tanh":
-            output = torch.tanh(z)
-            difference = 1 - torch.square(output)
-            grad_z = grad_output * difference
-        if activation == "gelu" or (bias is not None and activation != "relu"):
+        if activation == "gelu" or bias is not None:
             tangent_z = tangent_sum_k_sum + tangent_sum_k_sum_1
             if bias is not None:
                 tangent_z = tangent_z + tangent_bias
@@ -276,15 +288,15 @@ def linear_activation_backward_tangent(
                 product_2 = 2 * exp_z * torch.clamp(z**2, max=1e38)
                 difference = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
                 tangent_grad_z = total * tangent_grad_output + grad_output * difference * tangent_z
-            elif activation == "silu":
-                tangent_grad_z = total * tangent_z + sigmoid_z * max_z * tangent_grad_output
             else:
-                product = 2 * grad_output * output * difference * tangent_z
-        if activation == "tanh":
-            if bias is None:
-                product = 2 * grad_output * output * difference * (tangent_sum_k_sum + tangent_sum_k_sum_1)
-            tangent_grad_z = difference * tangent_grad_output - product
-        elif bias is None and activation == "silu":
+                tangent_grad_z = total * tangent_z + sigmoid_z * max_z * tangent_grad_output
+    elif activation == "tanh":
+        difference = 1 - torch.square(output)
+        grad_z = grad_output * difference
+        product = 2 * grad_output * output * tangent_output
+        tangent_grad_z = difference * tangent_grad_output - product
+    if activation != "none":
+        if bias is None and activation == "silu":
             product_2 = total * (tangent_sum_k_sum + tangent_sum_k_sum_1)
             tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
         tangent_grad_input_sum = tangent_grad_z @ weight
@@ -332,28 +344,29 @@ def backward_flops(grad_output: Tensor, input: Tensor, needs_input_grad: Sequenc
 OP = register(
     Definition(
         name="linear_activation",
-        schema='(Tensor input, Tensor weight, Tensor? bias=None, str activation="relu") -> (Tensor, Tensor)',
+        schema='(Tensor input, Tensor weight, Tensor? bias=None, str activation="relu") -> (Tensor, Tensor, Tensor)',
         inputs=("input", "weight", "bias"),
         kinds="fff",
         params=("activation",),
         defaults=(None, "relu"),
         outputs=("output",),
-        residuals=("z",),
+        residuals=("condition", "z"),
         differentiable=("input", "weight", "bias", "output"),
         forward=function.linear_activation_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor weight, Tensor? bias, Tensor output, Tensor? z, "
-            "str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
+            "(Tensor grad_output, Tensor input, Tensor weight, Tensor? bias, Tensor output, Tensor? condition, "
+            "Tensor? z, str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
-        saved=("input", "weight", "bias", "output", "z"),
+        saved=("input", "weight", "bias", "output", "condition", "z"),
+        read=read,
         backward=function.linear_activation_backward,
         backward_fake=backward_fake,
         tangent=function.linear_activation_tangent,
         second=linear_activation_second,
-        second_returns=("grad_output", "input", "weight", "bias"),
-        second_mask=("grad_output", "input", "weight", "bias"),
+        second_returns=("grad_output", "input", "weight", "bias", "output"),
+        second_mask=("grad_output", "output", "input", "weight", "bias"),
         backward_tangent=linear_activation_backward_tangent,
         contraction=True,
         flops=flops,
@@ -361,31 +374,31 @@ OP = register(
         sharding=(
             Sharding(
                 chosen=(("activation", "relu"),),
-                layouts=("... K", "N K", "N", "... N", "... N"),
+                layouts=("... K", "N K", "N", "... N", "... N", "-"),
                 forward=("...", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),
             Sharding(
                 chosen=(("activation", "gelu"),),
-                layouts=("... K", "N K", "N", "... N", "... N"),
+                layouts=("... K", "N K", "N", "... N", "-", "... N"),
                 forward=("...", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),
             Sharding(
                 chosen=(("activation", "silu"),),
-                layouts=("... K", "N K", "N", "... N", "... N"),
+                layouts=("... K", "N K", "N", "... N", "-", "... N"),
                 forward=("...", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),
             Sharding(
                 chosen=(("activation", "tanh"),),
-                layouts=("... K", "N K", "N", "... N", "-"),
+                layouts=("... K", "N K", "N", "... N", "-", "-"),
                 forward=("...", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),
             Sharding(
                 chosen=(("activation", "none"),),
-                layouts=("... K", "N K", "N", "... N", "-"),
+                layouts=("... K", "N K", "N", "... N", "-", "-"),
                 forward=("...", "K: bias -> output", "N"),
                 backward=("...: -> grad_weight grad_bias", "N: -> grad_input", "K"),
             ),

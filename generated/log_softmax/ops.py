@@ -34,14 +34,18 @@ def backward_fake(grad_output: Tensor, input: Tensor, output: Tensor, needs_inpu
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
 def log_softmax_second(
-    grad_grad_input: Tensor, grad_output: Tensor, input: Tensor, needs_input_grad: Sequence[bool]
+    grad_grad_input: Tensor, grad_output: Tensor, output: Tensor, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
+    grad_grad_output = grad_saved_output = None
     dtype = grad_grad_input.dtype
-    grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
-    output = input.log_softmax(-1)
+    grad_grad_input, grad_output, output = upcast_all(grad_grad_input, grad_output, output)
     exp_output = torch.exp(output)
     if needs_input_grad[0]:
         grad_sum_grad_output_sum = (grad_grad_input * exp_output).sum(-1)
@@ -49,27 +53,22 @@ def log_softmax_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         sum_grad_output = grad_output.sum(-1)
-        grad_output_1 = -(grad_grad_input * exp_output * sum_grad_output.unsqueeze(-1))
-        sum_grad_output_1 = grad_output_1.sum(-1)
-        grad_input = grad_output_1 - exp_output * sum_grad_output_1.unsqueeze(-1)
-        grad_input = grad_input.to(dtype)
-    return grad_grad_output, grad_input
+        grad_saved_output = -(grad_grad_input * exp_output * sum_grad_output.unsqueeze(-1))
+        grad_saved_output = grad_saved_output.to(dtype)
+    return grad_grad_output, grad_saved_output
 
 
 def log_softmax_backward_tangent(
-    grad_output: Tensor, tangent_grad_output: Tensor, tangent_input: Tensor, input: Tensor
+    grad_output: Tensor, tangent_grad_output: Tensor, tangent_output: Tensor, output: Tensor
 ) -> Tensor:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    grad_output, input = upcast_all(grad_output, input)
-    output = input.log_softmax(-1)
-    exp_output = torch.exp(output)
-    mean_tangent_input = (tangent_input * exp_output).sum(-1)
+    tangent_grad_output, tangent_output = upcast_all(tangent_grad_output, tangent_output)
+    grad_output, output = upcast_all(grad_output, output)
     sum_grad_output = grad_output.sum(-1)
     tangent_sum_grad_output = tangent_grad_output.sum(-1)
-    difference = tangent_input - mean_tangent_input.unsqueeze(-1)
-    product = exp_output * sum_grad_output.unsqueeze(-1) * difference
+    exp_output = torch.exp(output)
+    product = exp_output * sum_grad_output.unsqueeze(-1) * tangent_output
     product_2 = exp_output * tangent_sum_grad_output.unsqueeze(-1)
     tangent_grad_input = tangent_grad_output - product - product_2
     tangent_grad_input = tangent_grad_input.to(dtype)
@@ -103,12 +102,13 @@ OP = register(
         check=check,
         backward_schema="(Tensor grad_output, Tensor input, Tensor output, bool[] needs_input_grad) -> Tensor",
         saved=("input", "output"),
+        read=read,
         backward=function.log_softmax_backward,
         backward_fake=backward_fake,
         tangent=function.log_softmax_tangent,
         second=log_softmax_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input"),
+        second_returns=("grad_output", "output"),
+        second_mask=("grad_output", "output", "input"),
         backward_tangent=log_softmax_backward_tangent,
         views=("output",),
         flops=flops,

@@ -12,8 +12,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
-from .._runtime.functions import logsumexp as logsumexp_helper
-from .._runtime.functions import upcast_all
+from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
@@ -35,50 +34,50 @@ def backward_fake(grad_output: Tensor, input: Tensor, output: Tensor, needs_inpu
 
 
 def logsumexp_second(
-    grad_grad_input: Tensor, grad_output: Tensor, input: Tensor, needs_input_grad: Sequence[bool]
-) -> tuple[Tensor | None, Tensor | None]:
+    grad_grad_input: Tensor, grad_output: Tensor, output: Tensor, input: Tensor, needs_input_grad: Sequence[bool]
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
+    grad_grad_output = grad_input = grad_saved_output = None
     dtype = grad_grad_input.dtype
-    grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
-    output = logsumexp_helper(input, -1)
+    grad_grad_input, grad_output = upcast_all(grad_grad_input, grad_output)
+    input, output = upcast_all(input, output)
     mask = output == -math.inf
     difference = input - output.unsqueeze(-1)
     if needs_input_grad[0]:
-        exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        grad_grad_output = torch.where(mask.unsqueeze(-1), 0, grad_grad_input * exp_value_2).sum(-1)
-        grad_grad_output = grad_grad_output.to(dtype)
-    if needs_input_grad[1]:
         exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        product = grad_grad_input * exp_value * grad_output.unsqueeze(-1)
-        grad_output_1 = torch.where(mask.unsqueeze(-1), 0, -product).sum(-1)
+        grad_grad_output = torch.where(mask.unsqueeze(-1), 0, grad_grad_input * exp_value).sum(-1)
+        grad_grad_output = grad_grad_output.to(dtype)
+    if needs_input_grad[2]:
+        exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+        product = grad_grad_input * exp_value_2 * grad_output.unsqueeze(-1)
+        grad_input = torch.where(mask.unsqueeze(-1), 0, product).to(dtype)
+    if needs_input_grad[1]:
         exp_value_3 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         product_2 = grad_grad_input * exp_value_3 * grad_output.unsqueeze(-1)
-        chosen = torch.where(mask.unsqueeze(-1), 0, product_2)
-        product_3 = grad_output_1.unsqueeze(-1) * exp_value_3
-        grad_input = chosen + torch.where(mask.unsqueeze(-1), 0, product_3)
-        grad_input = grad_input.to(dtype)
-    return grad_grad_output, grad_input
+        grad_saved_output = torch.where(mask.unsqueeze(-1), 0, -product_2).sum(-1).to(dtype)
+    return grad_grad_output, grad_input, grad_saved_output
 
 
 def logsumexp_backward_tangent(
-    grad_output: Tensor, tangent_grad_output: Tensor, tangent_input: Tensor, input: Tensor
+    grad_output: Tensor,
+    tangent_grad_output: Tensor,
+    tangent_input: Tensor,
+    tangent_output: Tensor,
+    output: Tensor,
+    input: Tensor,
 ) -> Tensor:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    grad_output, input = upcast_all(grad_output, input)
-    output = logsumexp_helper(input, -1)
+    tangent_output = upcast(tangent_output)
+    grad_output, input, output = upcast_all(grad_output, input, output)
     mask = output == -math.inf
-    difference = input - output.unsqueeze(-1)
-    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    tangent_output = torch.where(mask.unsqueeze(-1), 0, tangent_input * exp_value).sum(-1)
-    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    product = tangent_output.unsqueeze(-1) * exp_value_2 * grad_output.unsqueeze(-1)
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), input - output.unsqueeze(-1), 0))
+    product = tangent_output.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
     chosen = torch.where(mask.unsqueeze(-1), 0, -product)
-    product_2 = tangent_input * exp_value_2 * grad_output.unsqueeze(-1)
+    product_2 = tangent_input * exp_value * grad_output.unsqueeze(-1)
     chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_2)
-    product_3 = tangent_grad_output.unsqueeze(-1) * exp_value_2
+    product_3 = tangent_grad_output.unsqueeze(-1) * exp_value
     tangent_grad_input = chosen + torch.where(mask.unsqueeze(-1), 0, product_3) + chosen_2
     tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
@@ -115,8 +114,8 @@ OP = register(
         backward_fake=backward_fake,
         tangent=function.logsumexp_tangent,
         second=logsumexp_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input"),
+        second_returns=("grad_output", "input", "output"),
+        second_mask=("grad_output", "output", "input"),
         backward_tangent=logsumexp_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,

@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, rank_error, register, write_out
-from .._runtime.functions import amax
 from . import function
 
 
@@ -25,46 +24,39 @@ def check(input: Tensor) -> None:
 def fake(input: Tensor) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input)
+    N = input.shape[-1]
     return (
         input.new_empty(input.shape[:-1]),
         input.new_empty(input.shape[:-1], dtype=torch.int64),
+        input.new_empty((*input.shape[:-1], N), dtype=torch.bool),
         input.new_empty(input.shape[:-1], dtype=torch.int64),
     )
 
 
 def backward_fake(
-    grad_value: Tensor, input: Tensor, value: Tensor, ties_value: Tensor, needs_input_grad: Sequence[bool]
+    grad_value: Tensor, input: Tensor, condition: Tensor, ties_value: Tensor, needs_input_grad: Sequence[bool]
 ) -> Tensor:
     """Empty gradients."""
     return input.new_empty(input.shape)
 
 
-def max_with_index_second(
-    grad_grad_input: Tensor, grad_value: Tensor, input: Tensor, needs_input_grad: Sequence[bool]
-) -> tuple[Tensor | None, Tensor | None]:
+def read(input: Tensor) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True, True
+
+
+def max_with_index_second(grad_grad_input: Tensor, condition: Tensor, ties_value: Tensor) -> Tensor:
     """The gradient of the gradient."""
-    grad_grad_value = grad_input = None
-    N = grad_grad_input.shape[-1]
-    batch = grad_value.shape
-    if needs_input_grad[0]:
-        value = amax(input, -1)
-        ties_value = (input == value.unsqueeze(-1)).sum(-1)
-        mask = input == value.unsqueeze(-1)
-        safe_ties_value = torch.where(mask, ties_value.unsqueeze(-1), 1)
-        grad_grad_value = torch.where(mask, grad_grad_input / safe_ties_value, 0).sum(-1)
-    if needs_input_grad[1]:
-        grad_input = grad_grad_input.new_zeros(*batch, N)
-    return grad_grad_value, grad_input
+    safe_ties_value = torch.where(condition, ties_value.unsqueeze(-1), 1)
+    grad_grad_value = torch.where(condition, grad_grad_input / safe_ties_value, 0).sum(-1)
+    return grad_grad_value
 
 
-def max_with_index_backward_tangent(tangent_grad_value: Tensor, input: Tensor) -> Tensor:
+def max_with_index_backward_tangent(tangent_grad_value: Tensor, condition: Tensor, ties_value: Tensor) -> Tensor:
     """The directional derivative of the gradient."""
-    value = amax(input, -1)
-    ties_value = (input == value.unsqueeze(-1)).sum(-1)
-    mask = input == value.unsqueeze(-1)
-    safe_ties_value = torch.where(mask, ties_value.unsqueeze(-1), 1)
+    safe_ties_value = torch.where(condition, ties_value.unsqueeze(-1), 1)
     ratio = tangent_grad_value.unsqueeze(-1) / safe_ties_value
-    tangent_grad_input = torch.where(mask, ratio, 0)
+    tangent_grad_input = torch.where(condition, ratio, 0)
     return tangent_grad_input
 
 
@@ -85,31 +77,31 @@ def backward_flops(grad_value: Tensor, input: Tensor) -> int:
 OP = register(
     Definition(
         name="max_with_index",
-        schema="(Tensor input) -> (Tensor, Tensor, Tensor)",
+        schema="(Tensor input) -> (Tensor, Tensor, Tensor, Tensor)",
         inputs=("input",),
         kinds="f",
         outputs=("value", "index"),
-        residuals=("ties_value",),
+        residuals=("condition", "ties_value"),
         differentiable=("input", "value"),
         forward=function.max_with_index_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_value, Tensor input, Tensor value, Tensor ties_value, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_value, Tensor input, Tensor condition, Tensor ties_value, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "value", "ties_value"),
+        saved=("input", "condition", "ties_value"),
+        read=read,
         backward=function.max_with_index_backward,
         backward_fake=backward_fake,
         tangent=function.max_with_index_tangent,
         second=max_with_index_second,
-        second_returns=("grad_value", "input"),
-        second_mask=("grad_value", "input"),
+        second_returns=("grad_value",),
         backward_tangent=max_with_index_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("... N", "...", "...", "..."),
+                layouts=("... N", "...", "...", "... N", "..."),
                 forward=("...",),
                 backward=("...", "N"),
             ),

@@ -65,6 +65,11 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return edge_weight is not None, True, True, edge_weight is not None
+
+
 def message_passing_second(
     grad_grad_input: Tensor,
     grad_grad_edge_weight: Tensor | None,
@@ -188,6 +193,7 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input", "source", "target", "edge_weight"),
+        read=read,
         backward=function.message_passing_backward,
         backward_fake=backward_fake,
         tangent=function.message_passing_tangent,

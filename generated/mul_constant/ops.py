@@ -25,6 +25,11 @@ def backward_fake(grad_output: Tensor, tensor: Tensor, constant: float, needs_in
     return tensor.new_empty(tensor.shape)
 
 
+def read(tensor: Tensor, constant: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def mul_constant_second(
     grad_grad_tensor: Tensor, grad_output: Tensor, constant: float, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
@@ -67,7 +72,7 @@ OP = register(
         fake=fake,
         backward_schema="(Tensor grad_output, Tensor tensor, float constant, bool[] needs_input_grad) -> Tensor",
         saved=("tensor",),
-        sized=("tensor",),
+        read=read,
         backward=function.mul_constant_backward,
         backward_fake=backward_fake,
         tangent=function.mul_constant_tangent,

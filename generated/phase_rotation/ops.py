@@ -51,6 +51,11 @@ def backward_fake(
     )
 
 
+def read(input_real: Tensor, input_imag: Tensor, base: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, False
+
+
 def phase_rotation_second(
     grad_grad_input_real: Tensor,
     grad_grad_input_imag: Tensor,
@@ -150,7 +155,7 @@ OP = register(
             "float base, bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input_real", "input_imag"),
-        sized=("input_real", "input_imag"),
+        read=read,
         backward=function.phase_rotation_backward,
         backward_fake=backward_fake,
         tangent=function.phase_rotation_tangent,

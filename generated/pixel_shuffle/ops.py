@@ -40,6 +40,11 @@ def backward_fake(grad_output: Tensor, input: Tensor, upscale_factor: int, needs
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, upscale_factor: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def pixel_shuffle_second(
     grad_grad_input: Tensor, grad_output: Tensor, upscale_factor: int, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
@@ -118,7 +123,7 @@ OP = register(
         check=check,
         backward_schema="(Tensor grad_output, Tensor input, SymInt upscale_factor, bool[] needs_input_grad) -> Tensor",
         saved=("input",),
-        sized=("input",),
+        read=read,
         backward=function.pixel_shuffle_backward,
         backward_fake=backward_fake,
         tangent=function.pixel_shuffle_tangent,

@@ -65,6 +65,11 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, weight: Tensor | None, eps: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return True, weight is not None, True
+
+
 def rms_norm_second(
     grad_grad_input: Tensor,
     grad_grad_weight: Tensor | None,
@@ -225,6 +230,7 @@ OP = register(
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
         saved=("input", "weight", "rstd"),
+        read=read,
         backward=function.rms_norm_backward,
         backward_fake=backward_fake,
         tangent=function.rms_norm_tangent,

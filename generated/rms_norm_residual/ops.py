@@ -76,95 +76,92 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, residual: Tensor, weight: Tensor | None, eps: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, False, weight is not None, True, True
+
+
 def rms_norm_residual_second(
     grad_grad_input: Tensor,
     grad_grad_residual: Tensor,
     grad_grad_weight: Tensor | None,
     grad_output: Tensor,
-    input: Tensor,
-    residual: Tensor,
+    hidden: Tensor,
     weight: Tensor | None,
     eps: float,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_grad_hidden = grad_input = grad_residual = grad_weight = None
+    grad_grad_output = grad_grad_hidden = grad_weight = grad_saved_hidden = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_grad_residual = upcast_all(grad_grad_input, grad_grad_residual)
-    grad_grad_weight, grad_output = upcast_all(grad_grad_weight, grad_output)
-    input, residual, weight = upcast_all(input, residual, weight)
-    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        hidden = input + residual
+    grad_grad_weight = upcast(grad_grad_weight)
+    grad_output, weight, hidden = upcast_all(grad_output, weight, hidden)
+    if needs_input_grad[0] or needs_input_grad[5] or needs_input_grad[2]:
         mean_d = (hidden**2).mean(-1)
         rstd = torch.rsqrt(mean_d + eps)
-    if needs_input_grad[2] or needs_input_grad[3]:
+        power = rstd**3
+    whole_grad_grad_hidden = grad_grad_input + grad_grad_residual
+    if needs_input_grad[0] or needs_input_grad[5] or needs_input_grad[2]:
+        grad_grad_mean_d_sum = (whole_grad_grad_hidden * hidden).sum(-1)
+    D = grad_grad_input.shape[-1]
+    if needs_input_grad[0] or needs_input_grad[5] or needs_input_grad[2]:
+        grad_grad_mean_d = 2 * grad_grad_mean_d_sum / D
+        grad_grad_rstd = -0.5 * grad_grad_mean_d * power
+    batch = grad_output.shape[:-1]
+    if needs_input_grad[0]:
+        if weight is not None:
+            product = whole_grad_grad_hidden * rstd.unsqueeze(-1) * weight
+            product_2 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
+            grad_grad_output = product_2 + product + grad_grad_rstd.unsqueeze(-1) * hidden * weight
+        else:
+            product_2 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
+            grad_grad_output = product_2 + grad_grad_rstd.unsqueeze(-1) * hidden
+        grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, D)).to(dtype)
+    if needs_input_grad[1]:
+        grad_grad_hidden = torch.broadcast_to(whole_grad_grad_hidden, (*batch, D)).to(dtype)
+    if needs_input_grad[5]:
+        product_3 = whole_grad_grad_hidden * grad_output * rstd.unsqueeze(-1)
+        grad_weight_grad_hidden_1 = as_rows(product_3).sum(0)
+        grad_weight_grad_rstd = as_rows(grad_grad_rstd.unsqueeze(-1) * grad_output * hidden).sum(0)
+        grad_weight = grad_weight_grad_hidden_1 + grad_weight_grad_rstd
+        grad_weight = grad_weight.to(dtype)
+    if needs_input_grad[2]:
         if weight is not None:
             grad_rstd = (grad_output * hidden * weight).sum(-1)
         else:
             grad_rstd = (grad_output * hidden).sum(-1)
-    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        power = rstd**3
-    if needs_input_grad[2] or needs_input_grad[3]:
         grad_mean_d = -0.5 * grad_rstd * power
-    whole_grad_grad_hidden = grad_grad_input + grad_grad_residual
-    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        grad_grad_mean_d_sum = (whole_grad_grad_hidden * hidden).sum(-1)
-    D = grad_grad_input.shape[-1]
-    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        grad_grad_mean_d = 2 * grad_grad_mean_d_sum / D
-        grad_grad_rstd = -0.5 * grad_grad_mean_d * power
-    if needs_input_grad[2] or needs_input_grad[3]:
         if weight is not None:
             grad_rstd_grad_weight = (grad_grad_weight * grad_output * hidden).sum(-1)
             grad_rstd_grad_hidden_1 = (whole_grad_grad_hidden * grad_output * weight).sum(-1)
             total = grad_rstd_grad_weight + grad_rstd_grad_hidden_1
             grad_mean_d_1 = -0.5 * (total - 1.5 * grad_grad_mean_d * grad_rstd * rstd**2) * power
-            product = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
-            product_2 = grad_grad_rstd.unsqueeze(-1) * grad_output
-            product_2 = product_2 * weight
         else:
             grad_rstd_grad_hidden_1 = (whole_grad_grad_hidden * grad_output).sum(-1)
             product = 1.5 * grad_grad_mean_d * grad_rstd * rstd**2
             grad_mean_d_1 = -0.5 * (grad_rstd_grad_hidden_1 - product) * power
+        if weight is not None:
+            product_4 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
+            product_5 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
         ratio = 2 * whole_grad_grad_hidden * grad_mean_d.unsqueeze(-1) / D
         if weight is not None:
             ratio_2 = 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
-            whole_grad_residual = product + ratio + product_2 + ratio_2
+            grad_saved_hidden = product_4 + ratio + product_5 + ratio_2
         else:
-            product_2 = grad_grad_rstd.unsqueeze(-1) * grad_output
-            whole_grad_residual = ratio + product_2 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
-    batch = grad_output.shape[:-1]
-    if needs_input_grad[0]:
-        product_3 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
-        if weight is not None:
-            product_3 = product_3 * weight
-            product_4 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
-            grad_grad_output = product_4 + product_3 + grad_grad_rstd.unsqueeze(-1) * hidden * weight
-        else:
-            grad_grad_output = product_3 + grad_grad_rstd.unsqueeze(-1) * hidden
-        grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, D)).to(dtype)
-    if needs_input_grad[1]:
-        grad_grad_hidden = torch.broadcast_to(whole_grad_grad_hidden, (*batch, D)).to(dtype)
-    if needs_input_grad[2]:
-        grad_input = whole_grad_residual.sum_to_size(input.shape).to(dtype)
-    if needs_input_grad[3]:
-        grad_residual = whole_grad_residual.sum_to_size(residual.shape).to(dtype)
-    if needs_input_grad[4]:
-        product_5 = whole_grad_grad_hidden * grad_output * rstd.unsqueeze(-1)
-        grad_weight_grad_hidden_1 = as_rows(product_5).sum(0)
-        grad_weight_grad_rstd = as_rows(grad_grad_rstd.unsqueeze(-1) * grad_output * hidden).sum(0)
-        grad_weight = grad_weight_grad_hidden_1 + grad_weight_grad_rstd
-        grad_weight = grad_weight.to(dtype)
-    return grad_grad_output, grad_grad_hidden, grad_input, grad_residual, grad_weight
+            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            grad_saved_hidden = ratio + product_3 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
+        grad_saved_hidden = grad_saved_hidden.sum_to_size(hidden.shape).to(dtype)
+    return grad_grad_output, grad_grad_hidden, grad_weight, grad_saved_hidden
 
 
 def rms_norm_residual_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
     tangent_grad_hidden: Tensor,
-    tangent_input: Tensor,
-    tangent_residual: Tensor,
     tangent_weight: Tensor | None,
+    tangent_hidden: Tensor,
+    hidden: Tensor,
     input: Tensor,
     residual: Tensor,
     weight: Tensor | None,
@@ -175,11 +172,8 @@ def rms_norm_residual_backward_tangent(
     dtype = tangent_grad_output.dtype
     tangent_grad_output = upcast(tangent_grad_output)
     tangent_grad_hidden = upcast(tangent_grad_hidden)
-    tangent_input = upcast(tangent_input)
-    tangent_residual, tangent_weight = upcast_all(tangent_residual, tangent_weight)
-    grad_output, input, residual, weight = upcast_all(grad_output, input, residual, weight)
-    hidden = input + residual
-    tangent_hidden = tangent_input + tangent_residual
+    tangent_weight, tangent_hidden = upcast_all(tangent_weight, tangent_hidden)
+    grad_output, weight, hidden = upcast_all(grad_output, weight, hidden)
     mean_d = (hidden**2).mean(-1)
     tangent_mean_d_sum = (hidden * tangent_hidden).mean(-1)
     rstd = torch.rsqrt(mean_d + eps)
@@ -263,12 +257,13 @@ OP = register(
             "Tensor hidden, Tensor rstd, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
         saved=("input", "residual", "weight", "hidden", "rstd"),
+        read=read,
         backward=function.rms_norm_residual_backward,
         backward_fake=backward_fake,
         tangent=function.rms_norm_residual_tangent,
         second=rms_norm_residual_second,
-        second_returns=("grad_output", "grad_hidden", "input", "residual", "weight"),
-        second_mask=("grad_output", "grad_hidden", "input", "residual", "weight"),
+        second_returns=("grad_output", "grad_hidden", "weight", "hidden"),
+        second_mask=("grad_output", "grad_hidden", "hidden", "input", "residual", "weight"),
         backward_tangent=rms_norm_residual_backward_tangent,
         views=("grad_residual", "tangent_grad_residual"),
         flops=flops,

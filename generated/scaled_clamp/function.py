@@ -18,19 +18,18 @@ from .._runtime import once_differentiable
 from .._runtime.functions import upcast, upcast_all
 
 
-def scaled_clamp_forward(x: Tensor, scale: float, low: float, high: float) -> Tensor:
-    """The value."""
+def scaled_clamp_forward(x: Tensor, scale: float, low: float, high: float) -> tuple[Tensor, Tensor]:
+    """The value, and what backward needs of it."""
     dtype = x.dtype
     x = upcast(x)
     y = torch.clamp(scale * x, low, high).to(dtype)
-    return y
+    condition = (scale * x >= low) & (scale * x <= high)
+    return y, condition
 
 
-def scaled_clamp_backward(grad_y: Tensor, x: Tensor, scale: float, low: float, high: float) -> Tensor:
+def scaled_clamp_backward(grad_y: Tensor, condition: Tensor, scale: float) -> Tensor:
     """The gradient of each input that needs one."""
-    dtype = grad_y.dtype
-    grad_y, x = upcast_all(grad_y, x)
-    grad_x = torch.where((scale * x >= low) & (scale * x <= high), grad_y * scale, 0).to(dtype)
+    grad_x = torch.where(condition, grad_y * scale, 0)
     return grad_x
 
 
@@ -49,31 +48,34 @@ class ScaledClampFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, scale: float, low: float, high: float) -> Tensor:
+    def forward(x: Tensor, scale: float, low: float, high: float) -> tuple[Tensor, ...]:
         return scaled_clamp_forward(x, scale, low, high)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         x, scale, low, high = inputs
+        _, condition = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(x)
+        ctx.mark_non_differentiable(condition)
+        ctx.save_for_backward(condition)
         ctx.save_for_forward(x)
         ctx.params = scale, low, high
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_y: Tensor | None, _grad_condition: Tensor | None) -> Any:
         if grad_y is None:
             return None, None, None, None
-        (x,) = ctx.saved_tensors
-        scale, low, high = ctx.params
-        grad_x = scaled_clamp_backward(grad_y, x, scale, low, high)
+        (condition,) = ctx.saved_tensors
+        scale, _, _ = ctx.params
+        grad_x = scaled_clamp_backward(grad_y, condition, scale)
         return grad_x, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent_x: Any, _scale: Any, _low: Any, _high: Any) -> Any:
         (x,) = ctx.saved_tensors
         scale, low, high = ctx.params
-        return scaled_clamp_tangent(tangent_x, x, scale, low, high)
+        tangent_y = scaled_clamp_tangent(tangent_x, x, scale, low, high)
+        return tangent_y, None
 
 
 class ScaledClampInplaceFunction(torch.autograd.Function):
@@ -83,8 +85,8 @@ class ScaledClampInplaceFunction(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, scale: float, low: float, high: float) -> Tensor:
         ctx.mark_dirty(x)
         ctx.set_materialize_grads(False)
-        y = scaled_clamp_forward(x, scale, low, high)
-        ctx.save_for_backward(x.clone())
+        y, condition = scaled_clamp_forward(x, scale, low, high)
+        ctx.save_for_backward(condition)
         ctx.params = (scale, low, high)
         return x.copy_(y)
 

@@ -12,50 +12,41 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, register, write_out
-from .._runtime.functions import upcast_all
 from . import function
 
 
-def fake(x: Tensor, scale: float, low: float, high: float) -> Tensor:
+def fake(x: Tensor, scale: float, low: float, high: float) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
-    return x.new_empty(x.shape)
+    return x.new_empty(x.shape), x.new_empty(x.shape, dtype=torch.bool)
 
 
 def backward_fake(
-    grad_y: Tensor, x: Tensor, scale: float, low: float, high: float, needs_input_grad: Sequence[bool]
+    grad_y: Tensor,
+    x: Tensor,
+    condition: Tensor,
+    scale: float,
+    low: float,
+    high: float,
+    needs_input_grad: Sequence[bool],
 ) -> Tensor:
     """Empty gradients."""
     return x.new_empty(x.shape)
 
 
-def scaled_clamp_second(
-    grad_grad_x: Tensor,
-    grad_y: Tensor,
-    x: Tensor,
-    scale: float,
-    low: float,
-    high: float,
-    needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None]:
+def read(x: Tensor, scale: float, low: float, high: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
+def scaled_clamp_second(grad_grad_x: Tensor, condition: Tensor, scale: float) -> Tensor:
     """The gradient of the gradient."""
-    grad_grad_y = grad_x = None
-    dtype = grad_grad_x.dtype
-    grad_grad_x, x = upcast_all(grad_grad_x, x)
-    batch = grad_y.shape
-    if needs_input_grad[0]:
-        grad_grad_y = torch.where((scale * x >= low) & (scale * x <= high), grad_grad_x * scale, 0)
-        grad_grad_y = grad_grad_y.to(dtype)
-    if needs_input_grad[1]:
-        grad_x = grad_grad_x.new_zeros(batch).to(dtype)
-    return grad_grad_y, grad_x
+    grad_grad_y = torch.where(condition, grad_grad_x * scale, 0)
+    return grad_grad_y
 
 
-def scaled_clamp_backward_tangent(tangent_grad_y: Tensor, x: Tensor, scale: float, low: float, high: float) -> Tensor:
+def scaled_clamp_backward_tangent(tangent_grad_y: Tensor, condition: Tensor, scale: float) -> Tensor:
     """The directional derivative of the gradient."""
-    dtype = tangent_grad_y.dtype
-    tangent_grad_y, x = upcast_all(tangent_grad_y, x)
-    mask = (scale * x >= low) & (scale * x <= high)
-    tangent_grad_x = torch.where(mask, tangent_grad_y * scale, 0).to(dtype)
+    tangent_grad_x = torch.where(condition, tangent_grad_y * scale, 0)
     return tangent_grad_x
 
 
@@ -67,39 +58,40 @@ def flops(x: Tensor) -> int:
 
 def backward_flops(grad_y: Tensor) -> int:
     """The floating-point operations of the gradients."""
-    points = math.prod(grad_y.shape)
-    return 3 * points
+    return math.prod(grad_y.shape)
 
 
 OP = register(
     Definition(
         name="scaled_clamp",
-        schema="(Tensor x, float scale=1.0, float low=-1.0, float high=1.0) -> Tensor",
+        schema="(Tensor x, float scale=1.0, float low=-1.0, float high=1.0) -> (Tensor, Tensor)",
         inputs=("x",),
         kinds="f",
         params=("scale", "low", "high"),
         defaults=(1.0, -1.0, 1.0),
         outputs=("y",),
+        residuals=("condition",),
         differentiable=("x", "y"),
         forward=function.scaled_clamp_forward,
         fake=fake,
         backward_schema=(
-            "(Tensor grad_y, Tensor x, float scale, float low, float high, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_y, Tensor x, Tensor condition, float scale, float low, float high, "
+            "bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("x",),
+        saved=("x", "condition"),
+        read=read,
         backward=function.scaled_clamp_backward,
         backward_fake=backward_fake,
         tangent=function.scaled_clamp_tangent,
         second=scaled_clamp_second,
-        second_returns=("grad_y", "x"),
-        second_mask=("grad_y", "x"),
+        second_returns=("grad_y",),
         backward_tangent=scaled_clamp_backward_tangent,
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("...", "..."),
+                layouts=("...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -132,7 +124,7 @@ def scaled_clamp(
         return write_out(scaled_clamp, out, given, scale=scale, low=low, high=high)
     if has_torch_function(given):
         return handle_torch_function(scaled_clamp, given, x, scale=scale, low=low, high=high)
-    return OP(given, scale, low, high)
+    return OP(given, scale, low, high)[0]
 
 
 add_function("scaled_clamp", scaled_clamp)

@@ -24,7 +24,7 @@ from .._runtime.functions import add_along, add_at, columns, combine_along, pick
 
 def segment_max_forward(
     input: Tensor, segment: Tensor, num_segments: int, empty: float
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The value, and what backward needs of it."""
     dtype = input.dtype
     input = upcast(input)
@@ -37,33 +37,29 @@ def segment_max_forward(
     top_start = input.new_full((*batch, S), -math.inf)
     top = combine_along(top_start, segment, input, "amax")
     output = torch.where(size > 0, top, empty).movedim(-1, 0).to(dtype)
+    condition = size > 0
     ties_top_base = (top_start == top).long()
     position = torch.where(input == columns(top, segment), segment, 0)
     ties_top = add_along(ties_top_base, position, (input == columns(top, segment)).long())
     ties_top = ties_top.movedim(-1, 0)
-    return output, size, ties_top
+    condition_2 = input == columns(top, segment)
+    condition_2 = condition_2.movedim(-1, 0)
+    return output, condition, ties_top, condition_2
 
 
 def segment_max_backward(
-    grad_output: Tensor, size: Tensor, ties_top: Tensor, input: Tensor, segment: Tensor, num_segments: int
+    grad_output: Tensor, condition: Tensor, ties_top: Tensor, condition_2: Tensor, segment: Tensor
 ) -> Tensor:
     """The gradient of each input that needs one."""
-    dtype = grad_output.dtype
-    grad_output, input = upcast_all(grad_output, input)
-    S = num_segments
-    batch = grad_output.shape[1:]
     grad_output = grad_output.movedim(0, -1)
-    top_start = grad_output.new_full((*batch, S), -math.inf)
-    input = input.movedim(0, -1)
-    top = combine_along(top_start, segment, input, "amax")
-    grad_top = torch.where(size > 0, grad_output, 0)
-    mask = input == columns(top, segment)
-    safe_segment = torch.where(mask, segment, 0)
+    grad_top = torch.where(condition, grad_output, 0)
+    condition_2 = condition_2.movedim(0, -1)
+    safe_segment = torch.where(condition_2, segment, 0)
     ties_top = ties_top.movedim(0, -1)
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
-    safe_ties_top = torch.where(mask, ties_top_picked, 1)
+    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     grad_top_picked = pick(grad_top.unsqueeze(-2), safe_segment, guarded=True)
-    grad_input = torch.where(mask, grad_top_picked / safe_ties_top, 0).movedim(-1, 0).to(dtype)
+    grad_input = torch.where(condition_2, grad_top_picked / safe_ties_top, 0).movedim(-1, 0)
     return grad_input
 
 
@@ -102,28 +98,31 @@ class SegmentMaxFunction(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        input, segment, num_segments, empty = inputs
-        _, size, ties_top = output
+        input, segment, num_segments, _ = inputs
+        _, condition, ties_top, condition_2 = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(size, ties_top)
-        ctx.save_for_backward(input, segment, size, ties_top)
+        ctx.mark_non_differentiable(condition, ties_top, condition_2)
+        ctx.save_for_backward(segment, condition, ties_top, condition_2)
         ctx.save_for_forward(input, segment)
-        ctx.params = num_segments, empty
+        ctx.params = (num_segments,)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_size: Tensor | None, _grad_ties_top: Tensor | None) -> Any:
+    def backward(
+        ctx: Any,
+        grad_output: Tensor | None,
+        _grad_condition: Tensor | None,
+        _grad_ties_top: Tensor | None,
+        _grad_condition_2: Tensor | None,
+    ) -> Any:
         if grad_output is None:
             return None, None, None, None
-        input, segment, size, ties_top = ctx.saved_tensors
-        num_segments, empty = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, size, ties_top = segment_max_forward(input, segment, num_segments, empty)
-        grad_input = segment_max_backward(grad_output, size, ties_top, input, segment, num_segments)
+        segment, condition, ties_top, condition_2 = ctx.saved_tensors
+        grad_input = segment_max_backward(grad_output, condition, ties_top, condition_2, segment)
         return grad_input, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent_input: Any, _segment: Any, _num_segments: Any, _empty: Any) -> Any:
         input, segment = ctx.saved_tensors
-        num_segments, _ = ctx.params
+        (num_segments,) = ctx.params
         tangent_output = segment_max_tangent(tangent_input, input, segment, num_segments)
-        return tangent_output, None, None
+        return tangent_output, None, None, None

@@ -22,7 +22,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_along, add_at, columns, combine_along, pick, upcast_all
+from .._runtime.functions import add_along, pick, upcast
 from . import function
 
 
@@ -49,10 +49,12 @@ def fake(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> tup
     """Empty results: shapes and dtypes without values."""
     check(input, segment, num_segments, empty)
     S = num_segments
+    N = input.shape[0]
     return (
         input.new_empty((S, *input.shape[1:])),
-        input.new_empty((S,), dtype=torch.int64),
+        input.new_empty((S,), dtype=torch.bool),
         input.new_empty((S, *input.shape[1:]), dtype=torch.int64),
+        input.new_empty((N, *input.shape[1:]), dtype=torch.bool),
     )
 
 
@@ -60,8 +62,9 @@ def backward_fake(
     grad_output: Tensor,
     input: Tensor,
     segment: Tensor,
-    size: Tensor,
+    condition: Tensor,
     ties_top: Tensor,
+    condition_2: Tensor,
     num_segments: int,
     empty: float,
     needs_input_grad: Sequence[bool],
@@ -70,72 +73,51 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True, True, True, True
+
+
 def segment_max_second(
     grad_grad_input: Tensor,
     grad_output: Tensor,
-    input: Tensor,
-    segment: Tensor,
-    num_segments: int,
-    needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None]:
-    """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
-    dtype = grad_grad_input.dtype
-    grad_grad_input, input = upcast_all(grad_grad_input, input)
-    S = num_segments
-    N = grad_grad_input.shape[0]
-    batch = grad_output.shape[1:]
-    grad_grad_input = grad_grad_input.movedim(0, -1)
-    input = input.movedim(0, -1)
-    if needs_input_grad[0]:
-        size_start = torch.full((S,), 0, device=grad_grad_input.device)
-        size = add_at(size_start, segment, torch.full((N,), 1, device=grad_grad_input.device))
-        top_start = grad_grad_input.new_full((*batch, S), -math.inf)
-        top = combine_along(top_start, segment, input, "amax")
-        ties_top_base = (top_start == top).long()
-        safe_segment = torch.where(input == columns(top, segment), segment, 0)
-        ties_top = add_along(ties_top_base, safe_segment, (input == columns(top, segment)).long())
-        mask = input == columns(top, segment)
-        ties_top_picked = pick(ties_top.unsqueeze(-2), torch.where(mask, segment, 0), guarded=True)
-        update = torch.where(mask, grad_grad_input / torch.where(mask, ties_top_picked, 1), 0)
-        grad_grad_top = add_along(grad_grad_input.new_zeros(*batch, S), safe_segment, update)
-        grad_grad_output = torch.where(size > 0, grad_grad_top, 0).movedim(-1, 0).to(dtype)
-    if needs_input_grad[1]:
-        grad_input = grad_grad_input.new_zeros(*batch, N).movedim(-1, 0).to(dtype)
-    return grad_grad_output, grad_input
-
-
-def segment_max_backward_tangent(
-    grad_output: Tensor,
-    tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    input: Tensor,
+    condition: Tensor,
+    ties_top: Tensor,
+    condition_2: Tensor,
     segment: Tensor,
     num_segments: int,
 ) -> Tensor:
-    """The directional derivative of the gradient."""
-    dtype = tangent_grad_output.dtype
-    tangent_grad_output, input = upcast_all(tangent_grad_output, input)
+    """The gradient of the gradient."""
+    dtype = grad_grad_input.dtype
+    grad_grad_input = upcast(grad_grad_input)
+    condition_2 = condition_2.movedim(0, -1)
+    safe_segment = torch.where(condition_2, segment, 0)
     S = num_segments
-    size_start = torch.full((S,), 0, device=tangent_grad_output.device)
-    N = tangent_input.shape[0]
-    size = add_at(size_start, segment, torch.full((N,), 1, device=tangent_grad_output.device))
     batch = grad_output.shape[1:]
-    tangent_grad_output = tangent_grad_output.movedim(0, -1)
-    top_start = tangent_grad_output.new_full((*batch, S), -math.inf)
-    input = input.movedim(0, -1)
-    top = combine_along(top_start, segment, input, "amax")
-    tangent_grad_top = torch.where(size > 0, tangent_grad_output, 0)
-    ties_top_base = (top_start == top).long()
-    position = torch.where(input == columns(top, segment), segment, 0)
-    ties_top = add_along(ties_top_base, position, (input == columns(top, segment)).long())
-    mask = input == columns(top, segment)
-    safe_segment = torch.where(mask, segment, 0)
+    grad_grad_input = grad_grad_input.movedim(0, -1)
+    ties_top = ties_top.movedim(0, -1)
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
-    safe_ties_top = torch.where(mask, ties_top_picked, 1)
+    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
+    update = torch.where(condition_2, grad_grad_input / safe_ties_top, 0)
+    grad_grad_top = add_along(grad_grad_input.new_zeros(*batch, S), safe_segment, update)
+    grad_grad_output = torch.where(condition, grad_grad_top, 0).movedim(-1, 0).to(dtype)
+    return grad_grad_output
+
+
+def segment_max_backward_tangent(
+    tangent_grad_output: Tensor, condition: Tensor, ties_top: Tensor, condition_2: Tensor, segment: Tensor
+) -> Tensor:
+    """The directional derivative of the gradient."""
+    tangent_grad_output = tangent_grad_output.movedim(0, -1)
+    tangent_grad_top = torch.where(condition, tangent_grad_output, 0)
+    condition_2 = condition_2.movedim(0, -1)
+    safe_segment = torch.where(condition_2, segment, 0)
+    ties_top = ties_top.movedim(0, -1)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
+    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     tangent_grad_top_picked = pick(tangent_grad_top.unsqueeze(-2), safe_segment, guarded=True)
-    tangent_grad_input = torch.where(mask, tangent_grad_top_picked / safe_ties_top, 0)
-    tangent_grad_input = tangent_grad_input.movedim(-1, 0).to(dtype)
+    tangent_grad_input = torch.where(condition_2, tangent_grad_top_picked / safe_ties_top, 0)
+    tangent_grad_input = tangent_grad_input.movedim(-1, 0)
     return tangent_grad_input
 
 
@@ -150,43 +132,45 @@ def backward_flops(grad_output: Tensor, input: Tensor) -> int:
     """The floating-point operations of the gradients."""
     points = math.prod(grad_output.shape[1:])
     N = input.shape[0]
-    return 2 * points * N
+    return N * points
 
 
 OP = register(
     Definition(
         name="segment_max",
-        schema="(Tensor input, Tensor segment, SymInt num_segments, float empty=0.0) -> (Tensor, Tensor, Tensor)",
+        schema=(
+            "(Tensor input, Tensor segment, SymInt num_segments, float empty=0.0) -> (Tensor, Tensor, Tensor, Tensor)"
+        ),
         inputs=("input", "segment"),
         kinds="fi",
         params=("num_segments", "empty"),
         defaults=(0.0,),
         outputs=("output",),
-        residuals=("size", "ties_top"),
+        residuals=("condition", "ties_top", "condition_2"),
         differentiable=("input", "output"),
         forward=function.segment_max_forward,
         fake=fake,
         check=check,
         check_values=check_values,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor segment, Tensor size, Tensor ties_top, "
-            "SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor segment, Tensor condition, Tensor ties_top, "
+            "Tensor condition_2, SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "segment", "size", "ties_top"),
+        saved=("input", "segment", "condition", "ties_top", "condition_2"),
+        read=read,
         backward=function.segment_max_backward,
         backward_fake=backward_fake,
         tangent=function.segment_max_tangent,
         second=segment_max_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input", "segment"),
+        second_returns=("grad_output",),
         backward_tangent=segment_max_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("N ...", "N", "S ...", "S", "S ..."),
+                layouts=("N ...", "N", "S ...", "S", "S ...", "N ..."),
                 forward=("...",),
-                backward=("...",),
+                backward=("...", "N"),
             ),
         ),
     )

@@ -73,11 +73,11 @@ class SegmentMeanFunction(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        input, segment, num_segments = inputs
+        _, segment, num_segments = inputs
         _, size = output
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(size)
-        ctx.save_for_backward(input, segment, size)
+        ctx.save_for_backward(segment, size)
         ctx.save_for_forward(segment)
         ctx.params = (num_segments,)
 
@@ -85,10 +85,7 @@ class SegmentMeanFunction(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor | None, _grad_size: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None
-        input, segment, size = ctx.saved_tensors
-        (num_segments,) = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, size = segment_mean_forward(input, segment, num_segments)
+        segment, size = ctx.saved_tensors
         grad_input = segment_mean_backward(grad_output, size, segment)
         return grad_input, None, None
 

@@ -22,7 +22,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_along, add_at, columns, upcast
+from .._runtime.functions import add_along, columns, upcast
 from . import function
 
 
@@ -64,36 +64,28 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, segment: Tensor, num_segments: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True, True
+
+
 def segment_mean_second(
-    grad_grad_input: Tensor, grad_output: Tensor, segment: Tensor, num_segments: int, needs_input_grad: Sequence[bool]
-) -> tuple[Tensor | None, Tensor | None]:
+    grad_grad_input: Tensor, grad_output: Tensor, size: Tensor, segment: Tensor, num_segments: int
+) -> Tensor:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
     dtype = grad_grad_input.dtype
     grad_grad_input = upcast(grad_grad_input)
     S = num_segments
-    N = grad_grad_input.shape[0]
     batch = grad_output.shape[1:]
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    if needs_input_grad[0]:
-        size_start = torch.full((S,), 0, device=grad_grad_input.device)
-        size = add_at(size_start, segment, torch.full((N,), 1, device=grad_grad_input.device))
-        grad_grad_total = add_along(grad_grad_input.new_zeros(*batch, S), segment, grad_grad_input)
-        grad_grad_output = grad_grad_total / torch.clamp(size, min=1)
-        grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
-    if needs_input_grad[1]:
-        grad_input = grad_grad_input.new_zeros(*batch, N).movedim(-1, 0).to(dtype)
-    return grad_grad_output, grad_input
+    grad_grad_total = add_along(grad_grad_input.new_zeros(*batch, S), segment, grad_grad_input)
+    grad_grad_output = grad_grad_total / torch.clamp(size, min=1)
+    grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
+    return grad_grad_output
 
 
-def segment_mean_backward_tangent(
-    tangent_grad_output: Tensor, tangent_input: Tensor, segment: Tensor, num_segments: int
-) -> Tensor:
+def segment_mean_backward_tangent(tangent_grad_output: Tensor, size: Tensor, segment: Tensor) -> Tensor:
     """The directional derivative of the gradient."""
-    S = num_segments
-    size_start = torch.full((S,), 0, device=tangent_grad_output.device)
-    N = tangent_input.shape[0]
-    size = add_at(size_start, segment, torch.full((N,), 1, device=tangent_grad_output.device))
     tangent_grad_output = tangent_grad_output.movedim(0, -1)
     tangent_grad_total = tangent_grad_output / torch.clamp(size, min=1)
     tangent_grad_input = columns(tangent_grad_total, segment).movedim(-1, 0)
@@ -134,13 +126,12 @@ OP = register(
             "bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input", "segment", "size"),
-        sized=("input",),
+        read=read,
         backward=function.segment_mean_backward,
         backward_fake=backward_fake,
         tangent=function.segment_mean_tangent,
         second=segment_mean_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input", "segment"),
+        second_returns=("grad_output",),
         backward_tangent=segment_mean_backward_tangent,
         unordered=("forward",),
         flops=flops,

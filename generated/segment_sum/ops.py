@@ -58,6 +58,11 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, segment: Tensor, num_segments: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
 def segment_sum_second(
     grad_grad_input: Tensor, grad_output: Tensor, segment: Tensor, num_segments: int, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
@@ -108,7 +113,7 @@ OP = register(
             "(Tensor grad_output, Tensor input, Tensor segment, SymInt num_segments, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input", "segment"),
-        sized=("input",),
+        read=read,
         backward=function.segment_sum_backward,
         backward_fake=backward_fake,
         tangent=function.segment_sum_tangent,

@@ -15,15 +15,16 @@ import torch
 from torch import Tensor
 
 
-def sign_ste_forward(x: Tensor) -> Tensor:
-    """The value."""
+def sign_ste_forward(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The value, and what backward needs of it."""
     y = torch.sign(x)
-    return y
+    condition = torch.abs(x) <= 1
+    return y, condition
 
 
-def sign_ste_backward(grad_y: Tensor, x: Tensor) -> Tensor:
+def sign_ste_backward(grad_y: Tensor, condition: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
-    grad_x = torch.where(torch.abs(x) <= 1, grad_y, 0)
+    grad_x = torch.where(condition, grad_y, 0)
     return grad_x
 
 
@@ -39,25 +40,28 @@ class SignSteFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor) -> Tensor:
+    def forward(x: Tensor) -> tuple[Tensor, ...]:
         return sign_ste_forward(x)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         (x,) = inputs
+        _, condition = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(x)
+        ctx.mark_non_differentiable(condition)
+        ctx.save_for_backward(condition)
         ctx.save_for_forward(x)
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_y: Tensor | None, _grad_condition: Tensor | None) -> Any:
         if grad_y is None:
             return None
-        (x,) = ctx.saved_tensors
-        grad_x = sign_ste_backward(grad_y, x)
+        (condition,) = ctx.saved_tensors
+        grad_x = sign_ste_backward(grad_y, condition)
         return grad_x
 
     @staticmethod
     def jvp(ctx: Any, tangent_x: Any) -> Any:
         (x,) = ctx.saved_tensors
-        return sign_ste_tangent(tangent_x, x)
+        tangent_y = sign_ste_tangent(tangent_x, x)
+        return tangent_y, None

@@ -15,32 +15,30 @@ from .._runtime import Definition, Sharding, add_function, register, write_out
 from . import function
 
 
-def fake(x: Tensor) -> Tensor:
+def fake(x: Tensor) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
-    return x.new_empty(x.shape)
+    return x.new_empty(x.shape), x.new_empty(x.shape, dtype=torch.bool)
 
 
-def backward_fake(grad_y: Tensor, x: Tensor, needs_input_grad: Sequence[bool]) -> Tensor:
+def backward_fake(grad_y: Tensor, x: Tensor, condition: Tensor, needs_input_grad: Sequence[bool]) -> Tensor:
     """Empty gradients."""
     return x.new_empty(x.shape)
 
 
-def sign_ste_second(
-    grad_grad_x: Tensor, grad_y: Tensor, x: Tensor, needs_input_grad: Sequence[bool]
-) -> tuple[Tensor | None, Tensor | None]:
+def read(x: Tensor) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
+def sign_ste_second(grad_grad_x: Tensor, condition: Tensor) -> Tensor:
     """The gradient of the gradient."""
-    grad_grad_y = grad_x = None
-    batch = grad_y.shape
-    if needs_input_grad[0]:
-        grad_grad_y = torch.where(torch.abs(x) <= 1, grad_grad_x, 0)
-    if needs_input_grad[1]:
-        grad_x = grad_grad_x.new_zeros(batch)
-    return grad_grad_y, grad_x
+    grad_grad_y = torch.where(condition, grad_grad_x, 0)
+    return grad_grad_y
 
 
-def sign_ste_backward_tangent(tangent_grad_y: Tensor, x: Tensor) -> Tensor:
+def sign_ste_backward_tangent(tangent_grad_y: Tensor, condition: Tensor) -> Tensor:
     """The directional derivative of the gradient."""
-    tangent_grad_x = torch.where(torch.abs(x) <= 1, tangent_grad_y, 0)
+    tangent_grad_x = torch.where(condition, tangent_grad_y, 0)
     return tangent_grad_x
 
 
@@ -49,36 +47,31 @@ def flops(x: Tensor) -> int:
     return math.prod(x.shape)
 
 
-def backward_flops(grad_y: Tensor) -> int:
-    """The floating-point operations of the gradients."""
-    return math.prod(grad_y.shape)
-
-
 OP = register(
     Definition(
         name="sign_ste",
-        schema="(Tensor x) -> Tensor",
+        schema="(Tensor x) -> (Tensor, Tensor)",
         inputs=("x",),
         kinds="f",
         outputs=("y",),
+        residuals=("condition",),
         differentiable=("x", "y"),
         forward=function.sign_ste_forward,
         fake=fake,
-        backward_schema="(Tensor grad_y, Tensor x, bool[] needs_input_grad) -> Tensor",
-        saved=("x",),
+        backward_schema="(Tensor grad_y, Tensor x, Tensor condition, bool[] needs_input_grad) -> Tensor",
+        saved=("x", "condition"),
+        read=read,
         backward=function.sign_ste_backward,
         backward_fake=backward_fake,
         tangent=function.sign_ste_tangent,
         second=sign_ste_second,
-        second_returns=("grad_y", "x"),
-        second_mask=("grad_y", "x"),
+        second_returns=("grad_y",),
         backward_tangent=sign_ste_backward_tangent,
         tags=(torch.Tag.pointwise,),
         flops=flops,
-        backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("...", "..."),
+                layouts=("...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -106,7 +99,7 @@ def sign_ste(x: Tensor, *, out: Tensor | None = None) -> Tensor:
         return write_out(sign_ste, out, given)
     if has_torch_function(given):
         return handle_torch_function(sign_ste, given, x)
-    return OP(given)
+    return OP(given)[0]
 
 
 add_function("sign_ste", sign_ste)

@@ -37,14 +37,18 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, temperature: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
 def softmax_second(
-    grad_grad_input: Tensor, grad_output: Tensor, input: Tensor, temperature: float, needs_input_grad: Sequence[bool]
+    grad_grad_input: Tensor, grad_output: Tensor, output: Tensor, temperature: float, needs_input_grad: Sequence[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
+    grad_grad_output = grad_saved_output = None
     dtype = grad_grad_input.dtype
-    grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
-    output = (input / temperature).softmax(-1)
+    grad_grad_input, grad_output, output = upcast_all(grad_grad_input, grad_output, output)
     product = grad_grad_input * output
     grad_dot_output_sum = product.sum(-1)
     grad_dot_output = -(grad_dot_output_sum / temperature)
@@ -54,24 +58,18 @@ def softmax_second(
     if needs_input_grad[1]:
         dot_output = (grad_output * output).sum(-1)
         product_2 = grad_grad_input * (grad_output - dot_output.unsqueeze(-1))
-        grad_output_1 = product_2 / temperature + grad_dot_output.unsqueeze(-1) * grad_output
-        dot_output_1 = (grad_output_1 * output).sum(-1)
-        grad_input = output * (grad_output_1 - dot_output_1.unsqueeze(-1)) / temperature
-        grad_input = grad_input.to(dtype)
-    return grad_grad_output, grad_input
+        grad_saved_output = product_2 / temperature + grad_dot_output.unsqueeze(-1) * grad_output
+        grad_saved_output = grad_saved_output.to(dtype)
+    return grad_grad_output, grad_saved_output
 
 
 def softmax_backward_tangent(
-    grad_output: Tensor, tangent_grad_output: Tensor, tangent_input: Tensor, input: Tensor, temperature: float
+    grad_output: Tensor, tangent_grad_output: Tensor, tangent_output: Tensor, output: Tensor, temperature: float
 ) -> Tensor:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    grad_output, input = upcast_all(grad_output, input)
-    output = (input / temperature).softmax(-1)
-    tangent_output_body = tangent_input / temperature
-    dot_output_1 = (tangent_output_body * output).sum(-1)
-    tangent_output = output * (tangent_output_body - dot_output_1.unsqueeze(-1))
+    tangent_grad_output, tangent_output = upcast_all(tangent_grad_output, tangent_output)
+    grad_output, output = upcast_all(grad_output, output)
     dot_output = (grad_output * output).sum(-1)
     product = output * tangent_grad_output
     tangent_dot_output = (product + grad_output * tangent_output).sum(-1)
@@ -113,12 +111,13 @@ OP = register(
             "(Tensor grad_output, Tensor input, Tensor output, float temperature, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input", "output"),
+        read=read,
         backward=function.softmax_backward,
         backward_fake=backward_fake,
         tangent=function.softmax_tangent,
         second=softmax_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input"),
+        second_returns=("grad_output", "output"),
+        second_mask=("grad_output", "output", "input"),
         backward_tangent=softmax_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,

@@ -64,6 +64,11 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return (False,)
+
+
 def unfold_second(
     grad_grad_input: Tensor,
     kernel_size: int,
@@ -163,7 +168,7 @@ OP = register(
             "SymInt stride, bool[] needs_input_grad) -> Tensor"
         ),
         saved=("input",),
-        sized=("input",),
+        read=read,
         backward=function.unfold_backward,
         backward_fake=backward_fake,
         tangent=function.unfold_tangent,

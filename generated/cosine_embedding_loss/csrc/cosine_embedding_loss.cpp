@@ -20,9 +20,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const Tensor& input1, const Tensor& input2,
-                                                                           const Tensor& target, double margin,
-                                                                           const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -36,45 +35,53 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const
   call.allocate("sum_d_2", Element::compute, {opgen::dim(0, "N")});
   call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {});
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
   call.run(0);
   call.run(1);
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor dot = call.result("dot", Element::compute);
-  const Tensor square1 = call.result("square1", Element::compute);
-  const Tensor square2 = call.result("square2", Element::compute);
-  return {output, dot, square1, square2};
-}
-
-// reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const Tensor& input1, const Tensor& input2,
-                                                                           const Tensor& target, double margin,
-                                                                           const std::string& reduction) {
-  opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
-  call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N")});
-  call.begin();
-  call.hold();
-  call.number(margin);
-  call.allocate("dot", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("sum_d", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("sum_d_2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("output", Element::scalar, {});
-  call.run(0);
   call.run(2);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = call.result("dot", Element::compute);
   const Tensor square1 = call.result("square1", Element::compute);
   const Tensor square2 = call.result("square2", Element::compute);
-  return {output, dot, square1, square2};
+  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  return {output, dot, square1, square2, condition, condition_2};
+}
+
+// reduction is sum
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
+  opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
+  call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
+  call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
+  call.input("target", target, Element::int64, {opgen::dim(0, "N")});
+  call.begin();
+  call.hold();
+  call.number(margin);
+  call.allocate("dot", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("sum_d", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("sum_d_2", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("output", Element::scalar, {});
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
+  call.run(0);
+  call.run(3);
+  call.run(2);
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor dot = call.result("dot", Element::compute);
+  const Tensor square1 = call.result("square1", Element::compute);
+  const Tensor square2 = call.result("square2", Element::compute);
+  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  return {output, dot, square1, square2, condition, condition_2};
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const Tensor& input1, const Tensor& input2,
-                                                                           const Tensor& target, double margin,
-                                                                           const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -86,17 +93,24 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const
   call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
   call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
-  call.run(3);
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
+  call.run(4);
+  call.run(5);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = call.result("dot", Element::compute);
   const Tensor square1 = call.result("square1", Element::compute);
   const Tensor square2 = call.result("square2", Element::compute);
-  return {output, dot, square1, square2};
+  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  return {output, dot, square1, square2, condition, condition_2};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const Tensor& input1, const Tensor& input2,
-                                                                         const Tensor& target, double margin,
-                                                                         const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const Tensor& input1,
+                                                                                         const Tensor& input2,
+                                                                                         const Tensor& target,
+                                                                                         double margin,
+                                                                                         const std::string& reduction) {
   if (reduction == "mean") return cosine_embedding_loss_forward_0(input1, input2, target, margin, reduction);
   if (reduction == "sum") return cosine_embedding_loss_forward_1(input1, input2, target, margin, reduction);
   return cosine_embedding_loss_forward_2(input1, input2, target, margin, reduction);
@@ -104,49 +118,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const T
 
 // reduction is mean
 std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_output, const Tensor& input1,
-                                                            const Tensor& input2, const Tensor& target,
-                                                            const Tensor& dot, const Tensor& square1,
-                                                            const Tensor& square2, double margin,
-                                                            const std::string& reduction,
+                                                            const Tensor& input2, const Tensor& dot,
+                                                            const Tensor& square1, const Tensor& square2,
+                                                            const Tensor& condition, const Tensor& condition_2,
+                                                            double margin, const std::string& reduction,
                                                             const std::vector<bool>& mask) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N")});
   call.input("dot", dot, Element::compute, {opgen::dim(0, "N")});
   call.input("square1", square1, Element::compute, {opgen::dim(0, "N")});
   call.input("square2", square2, Element::compute, {opgen::dim(0, "N")});
-  call.begin();
-  call.hold();
-  call.number(margin);
-  call.allocate("grad_cosine", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(4);
-  if (mask[0] || mask[1]) call.run(5);
-  const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
-  const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
-  return {grad_input1, grad_input2};
-}
-
-// reduction is sum
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_output, const Tensor& input1,
-                                                            const Tensor& input2, const Tensor& target,
-                                                            const Tensor& dot, const Tensor& square1,
-                                                            const Tensor& square2, double margin,
-                                                            const std::string& reduction,
-                                                            const std::vector<bool>& mask) {
-  opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
-  call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N")});
-  call.input("dot", dot, Element::compute, {opgen::dim(0, "N")});
-  call.input("square1", square1, Element::compute, {opgen::dim(0, "N")});
-  call.input("square2", square2, Element::compute, {opgen::dim(0, "N")});
+  call.input("condition", condition, Element::boolean, {opgen::dim(0, "N")});
+  call.input("condition_2", condition_2, Element::boolean, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.number(margin);
@@ -156,27 +141,28 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_o
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(6);
-  if (mask[0] || mask[1]) call.run(5);
+  if (mask[0] || mask[1]) call.run(7);
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
 }
 
-// reduction is none
-std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_output, const Tensor& input1,
-                                                            const Tensor& input2, const Tensor& target,
-                                                            const Tensor& dot, const Tensor& square1,
-                                                            const Tensor& square2, double margin,
-                                                            const std::string& reduction,
+// reduction is sum
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_output, const Tensor& input1,
+                                                            const Tensor& input2, const Tensor& dot,
+                                                            const Tensor& square1, const Tensor& square2,
+                                                            const Tensor& condition, const Tensor& condition_2,
+                                                            double margin, const std::string& reduction,
                                                             const std::vector<bool>& mask) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N")});
+  call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
-  call.input("target", target, Element::int64, {opgen::dim(0, "N")});
   call.input("dot", dot, Element::compute, {opgen::dim(0, "N")});
   call.input("square1", square1, Element::compute, {opgen::dim(0, "N")});
   call.input("square2", square2, Element::compute, {opgen::dim(0, "N")});
+  call.input("condition", condition, Element::boolean, {opgen::dim(0, "N")});
+  call.input("condition_2", condition_2, Element::boolean, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.number(margin);
@@ -185,27 +171,60 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_o
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  if (mask[0] || mask[1]) call.run(8);
   if (mask[0] || mask[1]) call.run(7);
-  if (mask[0] || mask[1]) call.run(5);
+  const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
+  const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
+  return {grad_input1, grad_input2};
+}
+
+// reduction is none
+std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_output, const Tensor& input1,
+                                                            const Tensor& input2, const Tensor& dot,
+                                                            const Tensor& square1, const Tensor& square2,
+                                                            const Tensor& condition, const Tensor& condition_2,
+                                                            double margin, const std::string& reduction,
+                                                            const std::vector<bool>& mask) {
+  opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
+  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N")});
+  call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
+  call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
+  call.input("dot", dot, Element::compute, {opgen::dim(0, "N")});
+  call.input("square1", square1, Element::compute, {opgen::dim(0, "N")});
+  call.input("square2", square2, Element::compute, {opgen::dim(0, "N")});
+  call.input("condition", condition, Element::boolean, {opgen::dim(0, "N")});
+  call.input("condition_2", condition_2, Element::boolean, {opgen::dim(0, "N")});
+  call.begin();
+  call.hold();
+  call.number(margin);
+  call.allocate("grad_cosine", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  if (mask[0] || mask[1]) call.run(9);
+  if (mask[0] || mask[1]) call.run(7);
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
 }
 
 std::tuple<Tensor, Tensor> cosine_embedding_loss_backward(const Tensor& grad_output, const Tensor& input1,
-                                                          const Tensor& input2, const Tensor& target, const Tensor& dot,
-                                                          const Tensor& square1, const Tensor& square2, double margin,
-                                                          const std::string& reduction, const std::vector<bool>& mask) {
+                                                          const Tensor& input2, const Tensor& dot,
+                                                          const Tensor& square1, const Tensor& square2,
+                                                          const Tensor& condition, const Tensor& condition_2,
+                                                          double margin, const std::string& reduction,
+                                                          const std::vector<bool>& mask) {
   if (reduction == "mean") {
-    return cosine_embedding_loss_backward_0(grad_output, input1, input2, target, dot, square1, square2, margin,
-                                            reduction, mask);
+    return cosine_embedding_loss_backward_0(grad_output, input1, input2, dot, square1, square2, condition, condition_2,
+                                            margin, reduction, mask);
   }
   if (reduction == "sum") {
-    return cosine_embedding_loss_backward_1(grad_output, input1, input2, target, dot, square1, square2, margin,
-                                            reduction, mask);
+    return cosine_embedding_loss_backward_1(grad_output, input1, input2, dot, square1, square2, condition, condition_2,
+                                            margin, reduction, mask);
   }
-  return cosine_embedding_loss_backward_2(grad_output, input1, input2, target, dot, square1, square2, margin, reduction,
-                                          mask);
+  return cosine_embedding_loss_backward_2(grad_output, input1, input2, dot, square1, square2, condition, condition_2,
+                                          margin, reduction, mask);
 }
 
 }  // namespace
@@ -222,10 +241,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
       "cosine_embedding_loss_forward(Tensor input1, Tensor input2, Tensor target, float margin, str reduction) -> "
-      "(Tensor, Tensor, Tensor, Tensor)");
+      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   m.def(
-      "cosine_embedding_loss_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor target, Tensor dot, "
-      "Tensor square1, Tensor square2, float margin, str reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");
+      "cosine_embedding_loss_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor dot, Tensor square1, "
+      "Tensor square2, Tensor condition, Tensor condition_2, float margin, str reduction, bool[] needs_input_grad) "
+      "-> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output
+// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output, condition, condition_2
 // dims: N, D
 // reals: margin
 
@@ -142,8 +142,70 @@ extern "C" int64_t cosine_embedding_loss_forward_0_output_workspace(const OpgenC
   return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct cosine_embedding_loss_forward_0_condition_2_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const int64_t> target;
+  rt::Tensor<bool> condition;
+  rt::Tensor<bool> condition_2;
+
+  OPGEN_DEVICE void compute(int64_t target, bool* condition, bool* condition_2) const {
+    const int64_t target_value_2 = target;
+    *condition = target_value_2 == 1;
+    *condition_2 = target_value_2 == -1;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    const int64_t n = point;
+    bool condition_value;
+    bool condition_2_value;
+    compute(target.load(n), &condition_value, &condition_2_value);
+    condition.store(condition_value, n);
+    condition_2.store(condition_2_value, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Pack<bool, V> condition_pack;
+    rt::Pack<bool, V> condition_2_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      bool condition_value;
+      bool condition_2_value;
+      compute(target_pack.get(i), &condition_value, &condition_2_value);
+      condition_pack.set(i, condition_value);
+      condition_2_pack.set(i, condition_2_value);
+    }
+    rt::store_pack(condition, first, condition_pack);
+    rt::store_pack(condition_2, first, condition_2_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_cosine_embedding_loss_forward_0_condition_2(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {2, 1, -1},   // target
+      {9, 1, -1},   // condition
+      {10, 1, -1},  // condition_2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  cosine_embedding_loss_forward_0_condition_2_step<scalar_t> step;
+  step.target = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<bool>(1);
+  step.condition_2 = args.template tensor<bool>(2);
+  const int64_t points = call.dims[0];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int cosine_embedding_loss_forward_0_condition_2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_forward_0_condition_2<scalar_t>(*call));
+}
+
 // --- forward_1
-// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output
+// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output, condition, condition_2
 // dims: N, D
 // reals: margin
 
@@ -209,7 +271,7 @@ extern "C" int64_t cosine_embedding_loss_forward_1_output_workspace(const OpgenC
 }
 
 // --- forward_2
-// tensors: input1, input2, target, dot, square1, square2, output
+// tensors: input1, input2, target, dot, square1, square2, output, condition, condition_2
 // dims: N, D
 // reals: margin
 
@@ -290,9 +352,71 @@ extern "C" int cosine_embedding_loss_forward_2_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_forward_2_output<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct cosine_embedding_loss_forward_2_condition_2_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const int64_t> target;
+  rt::Tensor<bool> condition;
+  rt::Tensor<bool> condition_2;
+
+  OPGEN_DEVICE void compute(int64_t target, bool* condition, bool* condition_2) const {
+    const int64_t target_value_2 = target;
+    *condition = target_value_2 == 1;
+    *condition_2 = target_value_2 == -1;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    const int64_t n = point;
+    bool condition_value;
+    bool condition_2_value;
+    compute(target.load(n), &condition_value, &condition_2_value);
+    condition.store(condition_value, n);
+    condition_2.store(condition_2_value, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Pack<bool, V> condition_pack;
+    rt::Pack<bool, V> condition_2_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      bool condition_value;
+      bool condition_2_value;
+      compute(target_pack.get(i), &condition_value, &condition_2_value);
+      condition_pack.set(i, condition_value);
+      condition_2_pack.set(i, condition_2_value);
+    }
+    rt::store_pack(condition, first, condition_pack);
+    rt::store_pack(condition_2, first, condition_2_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_cosine_embedding_loss_forward_2_condition_2(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {2, 1, -1},  // target
+      {7, 1, -1},  // condition
+      {8, 1, -1},  // condition_2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  cosine_embedding_loss_forward_2_condition_2_step<scalar_t> step;
+  step.target = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<bool>(1);
+  step.condition_2 = args.template tensor<bool>(2);
+  const int64_t points = call.dims[0];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int cosine_embedding_loss_forward_2_condition_2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_forward_2_condition_2<scalar_t>(*call));
+}
+
 // --- backward_0
-// tensors: grad_output, input1, input2, target, dot, square1, square2, grad_cosine, grad_square2, grad_square1,
-// grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
+// grad_square1, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
@@ -301,10 +425,11 @@ template <typename scalar_t>
 struct cosine_embedding_loss_backward_0_grad_square1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const int64_t> target;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<opmath_t> grad_cosine;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
@@ -312,42 +437,42 @@ struct cosine_embedding_loss_backward_0_grad_square1_step {
   int64_t N;
   opmath_t margin;
 
-  OPGEN_DEVICE void compute(int64_t target, opmath_t dot, opmath_t square1, opmath_t square2, opmath_t* grad_cosine,
-                            opmath_t* grad_square2, opmath_t* grad_square1) const {
-    const int64_t target_value = target;
-    const bool t = target_value == 1;
+  OPGEN_DEVICE void compute(bool condition, opmath_t dot, opmath_t square1, opmath_t square2, bool condition_2,
+                            opmath_t* grad_cosine, opmath_t* grad_square2, opmath_t* grad_square1) const {
+    const bool condition_value = condition;
     const opmath_t grad_each = grad_output.load_or_zero() / N;
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_3 = dot_value / t_2 - margin;
-    const bool part = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-    const opmath_t part_2 = part ? (t ? opmath_t(0) : grad_each) : opmath_t(0);
-    const opmath_t part_3 = target_value == -1 ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = (t ? -grad_each : opmath_t(0)) + part_3;
-    const opmath_t t_4 = rt::powi<3>(t_2);
+    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t part = condition_value ? -grad_each : opmath_t(0);
+    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_each;
+    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
+    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
+    const opmath_t t_3 = rt::powi<3>(t);
     *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4;
+    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
+    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
     opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(target.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_cosine_value_2, &grad_square2_value,
-            &grad_square1_value);
+    compute(condition.load(n), dot.load(n), square1.load(n), square2.load(n), condition_2.load(n), &grad_cosine_value_2,
+            &grad_square2_value, &grad_square1_value);
     grad_cosine.store(grad_cosine_value_2, n);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<opmath_t, V> grad_cosine_pack;
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
@@ -356,8 +481,8 @@ struct cosine_embedding_loss_backward_0_grad_square1_step {
       opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(target_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), &grad_cosine_value_2,
-              &grad_square2_value, &grad_square1_value);
+      compute(condition_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), condition_2_pack.get(i),
+              &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
       grad_cosine_pack.set(i, grad_cosine_value_2);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
@@ -372,26 +497,28 @@ template <typename scalar_t>
 int run_cosine_embedding_loss_backward_0_grad_square1(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, -1},  // target
-      {4, 1, -1},  // dot
-      {5, 1, -1},  // square1
-      {6, 1, -1},  // square2
-      {7, 1, -1},  // grad_cosine
-      {8, 1, -1},  // grad_square2
-      {9, 1, -1},  // grad_square1
-      {0, 0, -1},  // grad_output
+      {6, 1, -1},   // condition
+      {3, 1, -1},   // dot
+      {4, 1, -1},   // square1
+      {5, 1, -1},   // square2
+      {7, 1, -1},   // condition_2
+      {8, 1, -1},   // grad_cosine
+      {9, 1, -1},   // grad_square2
+      {10, 1, -1},  // grad_square1
+      {0, 0, -1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cosine_embedding_loss_backward_0_grad_square1_step<scalar_t> step;
-  step.target = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<const bool>(0);
   step.dot = args.template tensor<const opmath_t>(1);
   step.square1 = args.template tensor<const opmath_t>(2);
   step.square2 = args.template tensor<const opmath_t>(3);
-  step.grad_cosine = args.template tensor<opmath_t>(4);
-  step.grad_square2 = args.template tensor<opmath_t>(5);
-  step.grad_square1 = args.template tensor<opmath_t>(6);
-  step.grad_output = args.template tensor<const scalar_t>(7);
+  step.condition_2 = args.template tensor<const bool>(4);
+  step.grad_cosine = args.template tensor<opmath_t>(5);
+  step.grad_square2 = args.template tensor<opmath_t>(6);
+  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.grad_output = args.template tensor<const scalar_t>(8);
   step.N = call.dims[0];
   step.margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t points = call.dims[0];
@@ -436,14 +563,14 @@ int run_cosine_embedding_loss_backward_0_grad_input2(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 2, -1},   // input1
-      {7, 1, -1},   // grad_cosine
-      {5, 1, -1},   // square1
-      {6, 1, -1},   // square2
+      {8, 1, -1},   // grad_cosine
+      {4, 1, -1},   // square1
+      {5, 1, -1},   // square2
       {2, 2, -1},   // input2
-      {10, 2, -1},  // grad_input1
-      {9, 1, -1},   // grad_square1
-      {11, 2, -1},  // grad_input2
-      {8, 1, -1},   // grad_square2
+      {11, 2, -1},  // grad_input1
+      {10, 1, -1},  // grad_square1
+      {12, 2, -1},  // grad_input2
+      {9, 1, -1},   // grad_square2
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -466,8 +593,8 @@ extern "C" int cosine_embedding_loss_backward_0_grad_input2(const OpgenCall* cal
 }
 
 // --- backward_1
-// tensors: grad_output, input1, input2, target, dot, square1, square2, grad_cosine, grad_square2, grad_square1,
-// grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
+// grad_square1, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
@@ -476,52 +603,53 @@ template <typename scalar_t>
 struct cosine_embedding_loss_backward_1_grad_square1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const int64_t> target;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<opmath_t> grad_cosine;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t margin;
 
-  OPGEN_DEVICE void compute(int64_t target, opmath_t dot, opmath_t square1, opmath_t square2, opmath_t* grad_cosine,
-                            opmath_t* grad_square2, opmath_t* grad_square1) const {
-    const int64_t target_value = target;
-    const bool t = target_value == 1;
+  OPGEN_DEVICE void compute(bool condition, opmath_t dot, opmath_t square1, opmath_t square2, bool condition_2,
+                            opmath_t* grad_cosine, opmath_t* grad_square2, opmath_t* grad_square1) const {
+    const bool condition_value = condition;
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_3 = dot_value / t_2 - margin;
-    const bool part = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-    const opmath_t part_2 = part ? (t ? opmath_t(0) : grad_output_value) : opmath_t(0);
-    const opmath_t part_3 = target_value == -1 ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = (t ? -grad_output_value : opmath_t(0)) + part_3;
-    const opmath_t t_4 = rt::powi<3>(t_2);
+    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
+    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
+    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
+    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
+    const opmath_t t_3 = rt::powi<3>(t);
     *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4;
+    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
+    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
     opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(target.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_cosine_value_2, &grad_square2_value,
-            &grad_square1_value);
+    compute(condition.load(n), dot.load(n), square1.load(n), square2.load(n), condition_2.load(n), &grad_cosine_value_2,
+            &grad_square2_value, &grad_square1_value);
     grad_cosine.store(grad_cosine_value_2, n);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<opmath_t, V> grad_cosine_pack;
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
@@ -530,8 +658,8 @@ struct cosine_embedding_loss_backward_1_grad_square1_step {
       opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(target_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), &grad_cosine_value_2,
-              &grad_square2_value, &grad_square1_value);
+      compute(condition_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), condition_2_pack.get(i),
+              &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
       grad_cosine_pack.set(i, grad_cosine_value_2);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
@@ -546,26 +674,28 @@ template <typename scalar_t>
 int run_cosine_embedding_loss_backward_1_grad_square1(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, -1},  // target
-      {4, 1, -1},  // dot
-      {5, 1, -1},  // square1
-      {6, 1, -1},  // square2
-      {7, 1, -1},  // grad_cosine
-      {8, 1, -1},  // grad_square2
-      {9, 1, -1},  // grad_square1
-      {0, 0, -1},  // grad_output
+      {6, 1, -1},   // condition
+      {3, 1, -1},   // dot
+      {4, 1, -1},   // square1
+      {5, 1, -1},   // square2
+      {7, 1, -1},   // condition_2
+      {8, 1, -1},   // grad_cosine
+      {9, 1, -1},   // grad_square2
+      {10, 1, -1},  // grad_square1
+      {0, 0, -1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cosine_embedding_loss_backward_1_grad_square1_step<scalar_t> step;
-  step.target = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<const bool>(0);
   step.dot = args.template tensor<const opmath_t>(1);
   step.square1 = args.template tensor<const opmath_t>(2);
   step.square2 = args.template tensor<const opmath_t>(3);
-  step.grad_cosine = args.template tensor<opmath_t>(4);
-  step.grad_square2 = args.template tensor<opmath_t>(5);
-  step.grad_square1 = args.template tensor<opmath_t>(6);
-  step.grad_output = args.template tensor<const scalar_t>(7);
+  step.condition_2 = args.template tensor<const bool>(4);
+  step.grad_cosine = args.template tensor<opmath_t>(5);
+  step.grad_square2 = args.template tensor<opmath_t>(6);
+  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.grad_output = args.template tensor<const scalar_t>(8);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t points = call.dims[0];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -577,8 +707,8 @@ extern "C" int cosine_embedding_loss_backward_1_grad_square1(const OpgenCall* ca
 }
 
 // --- backward_2
-// tensors: grad_output, input1, input2, target, dot, square1, square2, grad_cosine, grad_square2, grad_square1,
-// grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
+// grad_square1, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
@@ -587,53 +717,55 @@ template <typename scalar_t>
 struct cosine_embedding_loss_backward_2_grad_square1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const int64_t> target;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<opmath_t> grad_cosine;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
   opmath_t margin;
 
-  OPGEN_DEVICE void compute(int64_t target, opmath_t grad_output, opmath_t dot, opmath_t square1, opmath_t square2,
-                            opmath_t* grad_cosine, opmath_t* grad_square2, opmath_t* grad_square1) const {
-    const int64_t target_value = target;
-    const bool t = target_value == 1;
+  OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t dot, opmath_t square1, opmath_t square2,
+                            bool condition_2, opmath_t* grad_cosine, opmath_t* grad_square2,
+                            opmath_t* grad_square1) const {
+    const bool condition_value = condition;
     const opmath_t grad_output_value = grad_output;
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_3 = dot_value / t_2 - margin;
-    const bool part = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-    const opmath_t part_2 = part ? (t ? opmath_t(0) : grad_output_value) : opmath_t(0);
-    const opmath_t part_3 = target_value == -1 ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = (t ? -grad_output_value : opmath_t(0)) + part_3;
-    const opmath_t t_4 = rt::powi<3>(t_2);
+    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
+    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
+    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
+    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
+    const opmath_t t_3 = rt::powi<3>(t);
     *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4;
+    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
+    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
     opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(target.load(n), grad_output.load_or_zero(n), dot.load(n), square1.load(n), square2.load(n),
-            &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
+    compute(condition.load(n), grad_output.load_or_zero(n), dot.load(n), square1.load(n), square2.load(n),
+            condition_2.load(n), &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
     grad_cosine.store(grad_cosine_value_2, n);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<opmath_t, V> grad_cosine_pack;
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
@@ -642,8 +774,8 @@ struct cosine_embedding_loss_backward_2_grad_square1_step {
       opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(target_pack.get(i), grad_output_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
-              &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
+      compute(condition_pack.get(i), grad_output_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
+              condition_2_pack.get(i), &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
       grad_cosine_pack.set(i, grad_cosine_value_2);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
@@ -658,26 +790,28 @@ template <typename scalar_t>
 int run_cosine_embedding_loss_backward_2_grad_square1(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, -1},  // target
-      {0, 1, -1},  // grad_output
-      {4, 1, -1},  // dot
-      {5, 1, -1},  // square1
-      {6, 1, -1},  // square2
-      {7, 1, -1},  // grad_cosine
-      {8, 1, -1},  // grad_square2
-      {9, 1, -1},  // grad_square1
+      {6, 1, -1},   // condition
+      {0, 1, -1},   // grad_output
+      {3, 1, -1},   // dot
+      {4, 1, -1},   // square1
+      {5, 1, -1},   // square2
+      {7, 1, -1},   // condition_2
+      {8, 1, -1},   // grad_cosine
+      {9, 1, -1},   // grad_square2
+      {10, 1, -1},  // grad_square1
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cosine_embedding_loss_backward_2_grad_square1_step<scalar_t> step;
-  step.target = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<const bool>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.dot = args.template tensor<const opmath_t>(2);
   step.square1 = args.template tensor<const opmath_t>(3);
   step.square2 = args.template tensor<const opmath_t>(4);
-  step.grad_cosine = args.template tensor<opmath_t>(5);
-  step.grad_square2 = args.template tensor<opmath_t>(6);
-  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.condition_2 = args.template tensor<const bool>(5);
+  step.grad_cosine = args.template tensor<opmath_t>(6);
+  step.grad_square2 = args.template tensor<opmath_t>(7);
+  step.grad_square1 = args.template tensor<opmath_t>(8);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t points = call.dims[0];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -694,15 +828,19 @@ extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
     // 1
     {cosine_embedding_loss_forward_0_output, cosine_embedding_loss_forward_0_output_workspace, 0},
     // 2
-    {cosine_embedding_loss_forward_1_output, cosine_embedding_loss_forward_1_output_workspace, 0},
+    {cosine_embedding_loss_forward_0_condition_2, nullptr, 0},
     // 3
-    {cosine_embedding_loss_forward_2_output, nullptr, 0},
+    {cosine_embedding_loss_forward_1_output, cosine_embedding_loss_forward_1_output_workspace, 0},
     // 4
-    {cosine_embedding_loss_backward_0_grad_square1, nullptr, 0},
+    {cosine_embedding_loss_forward_2_output, nullptr, 0},
     // 5
-    {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
+    {cosine_embedding_loss_forward_2_condition_2, nullptr, 0},
     // 6
-    {cosine_embedding_loss_backward_1_grad_square1, nullptr, 0},
+    {cosine_embedding_loss_backward_0_grad_square1, nullptr, 0},
     // 7
+    {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
+    // 8
+    {cosine_embedding_loss_backward_1_grad_square1, nullptr, 0},
+    // 9
     {cosine_embedding_loss_backward_2_grad_square1, nullptr, 0},
 };

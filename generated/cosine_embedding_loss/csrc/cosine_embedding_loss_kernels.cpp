@@ -96,6 +96,30 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_0_condition_2(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const rt::Tensor<int64_t> target(call, 2, 1);
+  const rt::Tensor<bool> condition(call, 9, 1);
+  const rt::Tensor<bool> condition_2(call, 10, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {target.stride(0), condition.stride(0), condition_2.stride(0)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[1], run.step[1], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_2 = target_at[i];
+        condition_out.set(i, target_value_2 == 1);
+        condition_2_out.set(i, target_value_2 == -1);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
@@ -194,53 +218,79 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
+int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const rt::Tensor<int64_t> target(call, 2, 1);
+  const rt::Tensor<bool> condition(call, 7, 1);
+  const rt::Tensor<bool> condition_2(call, 8, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {target.stride(0), condition.stride(0), condition_2.stride(0)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[1], run.step[1], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_2 = target_at[i];
+        condition_out.set(i, target_value_2 == 1);
+        condition_2_out.set(i, target_value_2 == -1);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
 int backward_0_grad_square1(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<int64_t> target(call, 3, 1);
+  const rt::Tensor<bool> condition(call, 6, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> dot(call, 4, 1);
-  const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  rt::Loops<8> outer;
-  outer.step(0, target.stride(0));
+  const rt::Tensor<opmath_t> dot(call, 3, 1);
+  const rt::Tensor<opmath_t> square1(call, 4, 1);
+  const rt::Tensor<opmath_t> square2(call, 5, 1);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  rt::Loops<9> outer;
+  outer.step(0, condition.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, grad_cosine.stride(0));
-  outer.step(6, grad_square2.stride(0));
-  outer.step(7, grad_square1.stride(0));
+  outer.step(5, condition_2.stride(0));
+  outer.step(6, grad_cosine.stride(0));
+  outer.step(7, grad_square2.stride(0));
+  outer.step(8, grad_square1.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value = target_at[i];
-        const bool t = target_value == 1;
+        const bool condition_value = condition_at[i];
         const opmath_t grad_each = grad_output_at / N;
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
-        const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-        const opmath_t t_3 = dot_value / t_2 - margin;
-        const bool part_2 = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-        const opmath_t part_3 = part_2 ? (t ? opmath_t(0) : grad_each) : opmath_t(0);
-        const opmath_t part_4 = target_value == -1 ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = (t ? -grad_each : opmath_t(0)) + part_4;
-        const opmath_t t_4 = rt::powi<3>(t_2);
+        const opmath_t t = rt::sqrt(square1_value * square2_value);
+        const opmath_t t_2 = dot_value / t - margin;
+        const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
+        const opmath_t part_3 = condition_value ? opmath_t(0) : grad_each;
+        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
+        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
+        const opmath_t t_3 = rt::powi<3>(t);
         grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4);
+        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
+        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
       });
     });
   });
@@ -253,14 +303,14 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t D = call.dims[1];
   const rt::Tensor<opmath_t> input1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_cosine(call, 7, 1);
-  const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
+  const rt::Tensor<opmath_t> square1(call, 4, 1);
+  const rt::Tensor<opmath_t> square2(call, 5, 1);
   const rt::Tensor<opmath_t> input2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_input1(call, 10, 2);
-  const rt::Tensor<opmath_t> grad_input2(call, 11, 2);
+  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_input1(call, 11, 2);
+  const rt::Tensor<opmath_t> grad_input2(call, 12, 2);
   rt::Loops<9> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, grad_cosine.stride(0));
@@ -305,50 +355,52 @@ template <typename opmath_t>
 int backward_1_grad_square1(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 3, 1);
+  const rt::Tensor<bool> condition(call, 6, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> dot(call, 4, 1);
-  const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  rt::Loops<8> outer;
-  outer.step(0, target.stride(0));
+  const rt::Tensor<opmath_t> dot(call, 3, 1);
+  const rt::Tensor<opmath_t> square1(call, 4, 1);
+  const rt::Tensor<opmath_t> square2(call, 5, 1);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  rt::Loops<9> outer;
+  outer.step(0, condition.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, grad_cosine.stride(0));
-  outer.step(6, grad_square2.stride(0));
-  outer.step(7, grad_square1.stride(0));
+  outer.step(5, condition_2.stride(0));
+  outer.step(6, grad_cosine.stride(0));
+  outer.step(7, grad_square2.stride(0));
+  outer.step(8, grad_square1.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value = target_at[i];
-        const bool t = target_value == 1;
+        const bool condition_value = condition_at[i];
         const opmath_t grad_output_value = grad_output_at;
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
-        const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-        const opmath_t t_3 = dot_value / t_2 - margin;
-        const bool part_2 = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-        const opmath_t part_3 = part_2 ? (t ? opmath_t(0) : grad_output_value) : opmath_t(0);
-        const opmath_t part_4 = target_value == -1 ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = (t ? -grad_output_value : opmath_t(0)) + part_4;
-        const opmath_t t_4 = rt::powi<3>(t_2);
+        const opmath_t t = rt::sqrt(square1_value * square2_value);
+        const opmath_t t_2 = dot_value / t - margin;
+        const opmath_t part_2 = condition_value ? -grad_output_value : opmath_t(0);
+        const opmath_t part_3 = condition_value ? opmath_t(0) : grad_output_value;
+        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
+        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
+        const opmath_t t_3 = rt::powi<3>(t);
         grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4);
+        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
+        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
       });
     });
   });
@@ -360,51 +412,53 @@ template <typename opmath_t>
 int backward_2_grad_square1(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 3, 1);
+  const rt::Tensor<bool> condition(call, 6, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<opmath_t> dot(call, 4, 1);
-  const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  rt::Loops<8> outer;
-  outer.step(0, target.stride(0));
+  const rt::Tensor<opmath_t> dot(call, 3, 1);
+  const rt::Tensor<opmath_t> square1(call, 4, 1);
+  const rt::Tensor<opmath_t> square2(call, 5, 1);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  rt::Loops<9> outer;
+  outer.step(0, condition.stride(0));
   outer.step(1, grad_output.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, grad_cosine.stride(0));
-  outer.step(6, grad_square2.stride(0));
-  outer.step(7, grad_square1.stride(0));
+  outer.step(5, condition_2.stride(0));
+  outer.step(6, grad_cosine.stride(0));
+  outer.step(7, grad_square2.stride(0));
+  outer.step(8, grad_square1.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value = target_at[i];
-        const bool t = target_value == 1;
+        const bool condition_value = condition_at[i];
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
-        const opmath_t t_2 = rt::sqrt(square1_value * square2_value);
-        const opmath_t t_3 = dot_value / t_2 - margin;
-        const bool part_2 = t_3 >= 0 && t_3 <= rt::inf<opmath_t>();
-        const opmath_t part_3 = part_2 ? (t ? opmath_t(0) : grad_output_value) : opmath_t(0);
-        const opmath_t part_4 = target_value == -1 ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = (t ? -grad_output_value : opmath_t(0)) + part_4;
-        const opmath_t t_4 = rt::powi<3>(t_2);
+        const opmath_t t = rt::sqrt(square1_value * square2_value);
+        const opmath_t t_2 = dot_value / t - margin;
+        const opmath_t part_2 = condition_value ? -grad_output_value : opmath_t(0);
+        const opmath_t part_3 = condition_value ? opmath_t(0) : grad_output_value;
+        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
+        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
+        const opmath_t t_3 = rt::powi<3>(t);
         grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_4);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_4);
+        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
+        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
       });
     });
   });
@@ -416,10 +470,12 @@ int backward_2_grad_square1(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(cosine_embedding_loss) = {
     OPGEN_STEP(forward_0_square2),        // 0
     OPGEN_STEP(forward_0_output),         // 1
-    OPGEN_STEP(forward_1_output),         // 2
-    OPGEN_STEP(forward_2_output),         // 3
-    OPGEN_STEP(backward_0_grad_square1),  // 4
-    OPGEN_STEP(backward_0_grad_input2),   // 5
-    OPGEN_STEP(backward_1_grad_square1),  // 6
-    OPGEN_STEP(backward_2_grad_square1),  // 7
+    OPGEN_STEP(forward_0_condition_2),    // 2
+    OPGEN_STEP(forward_1_output),         // 3
+    OPGEN_STEP(forward_2_output),         // 4
+    OPGEN_STEP(forward_2_condition_2),    // 5
+    OPGEN_STEP(backward_0_grad_square1),  // 6
+    OPGEN_STEP(backward_0_grad_input2),   // 7
+    OPGEN_STEP(backward_1_grad_square1),  // 8
+    OPGEN_STEP(backward_2_grad_square1),  // 9
 };

@@ -182,7 +182,7 @@ extern "C" int hinge_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- forward_3
-// tensors: input, target, output
+// tensors: input, target, output, condition, condition_2
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -238,8 +238,79 @@ extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) 
   return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct hinge_loss_forward_3_condition_2_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<bool> condition;
+  rt::Tensor<bool> condition_2;
+  opmath_t margin;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, bool* condition, bool* condition_2) const {
+    const opmath_t t = margin - target * input;
+    *condition = 0 == t;
+    *condition_2 = 0 > t;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    const rt::Place place = batch.place(point);
+    bool condition_value;
+    bool condition_2_value;
+    compute(target.load(place), input.load(place), &condition_value, &condition_2_value);
+    condition.store(condition_value, place);
+    condition_2.store(condition_2_value, place);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    rt::Pack<bool, V> condition_pack;
+    rt::Pack<bool, V> condition_2_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      bool condition_value;
+      bool condition_2_value;
+      compute(target_pack.get(i), input_pack.get(i), &condition_value, &condition_2_value);
+      condition_pack.set(i, condition_value);
+      condition_2_pack.set(i, condition_2_value);
+    }
+    rt::store_pack(condition, first, condition_pack);
+    rt::store_pack(condition_2, first, condition_2_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_hinge_loss_forward_3_condition_2(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 1, 0},  // target
+      {0, 1, 0},  // input
+      {3, 1, 0},  // condition
+      {4, 1, 0},  // condition_2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  hinge_loss_forward_3_condition_2_step<scalar_t> step;
+  step.target = args.template tensor<const scalar_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.condition = args.template tensor<bool>(2);
+  step.condition_2 = args.template tensor<bool>(3);
+  step.margin = static_cast<opmath_t>(call.reals[0]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call);
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int hinge_loss_forward_3_condition_2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_3_condition_2<scalar_t>(*call));
+}
+
 // --- forward_4
-// tensors: input, target, output
+// tensors: input, target, output, condition, condition_2
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -296,58 +367,80 @@ extern "C" int64_t hinge_loss_forward_4_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_5
-// tensors: input, target, output
+// tensors: input, target, output, condition, condition_2
 // reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_forward_5_output_step {
+struct hinge_loss_forward_5_condition_2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
+  rt::Tensor<bool> condition;
+  rt::Tensor<bool> condition_2;
   opmath_t margin;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
-    *output = rt::max(opmath_t(0), margin - target * input);
+  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, bool* condition,
+                            bool* condition_2) const {
+    const opmath_t t = margin - target * input;
+    *output = rt::max(opmath_t(0), t);
+    *condition = 0 == t;
+    *condition_2 = 0 > t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t output_value;
-    compute(target.load(place), input.load(place), &output_value);
+    bool condition_value;
+    bool condition_2_value;
+    compute(target.load(place), input.load(place), &output_value, &condition_value, &condition_2_value);
     output.store(output_value, place);
+    condition.store(condition_value, place);
+    condition_2.store(condition_2_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Pack<scalar_t, V> output_pack;
+    rt::Pack<bool, V> condition_pack;
+    rt::Pack<bool, V> condition_2_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value);
+      bool condition_value;
+      bool condition_2_value;
+      compute(target_pack.get(i), input_pack.get(i), &output_value, &condition_value, &condition_2_value);
       output_pack.set(i, output_value);
+      condition_pack.set(i, condition_value);
+      condition_2_pack.set(i, condition_2_value);
     }
     rt::store_pack(output, first, output_pack);
+    rt::store_pack(condition, first, condition_pack);
+    rt::store_pack(condition_2, first, condition_2_pack);
   }
 };
 
 template <typename scalar_t>
-int run_hinge_loss_forward_5_output(const OpgenCall& call) {
+int run_hinge_loss_forward_5_condition_2(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},  // target
       {0, 1, 0},  // input
       {2, 1, 0},  // output
+      {3, 1, 0},  // condition
+      {4, 1, 0},  // condition_2
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_5_output_step<scalar_t> step;
+  hinge_loss_forward_5_condition_2_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
+  step.condition = args.template tensor<bool>(3);
+  step.condition_2 = args.template tensor<bool>(4);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -355,8 +448,8 @@ int run_hinge_loss_forward_5_output(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int hinge_loss_forward_5_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_5_output<scalar_t>(*call));
+extern "C" int hinge_loss_forward_5_condition_2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_5_condition_2<scalar_t>(*call));
 }
 
 // --- backward_0
@@ -574,8 +667,7 @@ extern "C" int hinge_loss_backward_2_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_3
-// tensors: grad_output, input, target, grad_input
-// reals: margin
+// tensors: grad_output, input, target, condition, condition_2, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -583,34 +675,34 @@ struct hinge_loss_backward_3_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const bool> condition;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
-  opmath_t margin;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
-    const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
+  OPGEN_DEVICE void compute(opmath_t target, bool condition, bool condition_2, opmath_t* grad_input) const {
     const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_each * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_each * target_value : part;
+    const opmath_t target_value = target;
+    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_each * target_value);
+    *grad_input = condition ? opmath_t(-0.5) * grad_each * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), &grad_input_value);
+    compute(target.load(place), condition.load(place), condition_2.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value);
+      compute(target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i), &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -619,21 +711,21 @@ struct hinge_loss_backward_3_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_3_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 1, 0},   // target
-      {1, 1, 0},   // input
-      {3, 1, 0},   // grad_input
+      {3, 1, 0},   // condition
+      {4, 1, 0},   // condition_2
+      {5, 1, 0},   // grad_input
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_3_grad_input_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_output = args.template tensor<const scalar_t>(3);
-  step.margin = static_cast<opmath_t>(call.reals[0]);
+  step.condition = args.template tensor<const bool>(1);
+  step.condition_2 = args.template tensor<const bool>(2);
+  step.grad_input = args.template tensor<scalar_t>(3);
+  step.grad_output = args.template tensor<const scalar_t>(4);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -645,8 +737,7 @@ extern "C" int hinge_loss_backward_3_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_4
-// tensors: grad_output, input, target, grad_input
-// reals: margin
+// tensors: grad_output, input, target, condition, condition_2, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -654,34 +745,34 @@ struct hinge_loss_backward_4_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const bool> condition;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
-  opmath_t margin;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
-    const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
+  OPGEN_DEVICE void compute(opmath_t target, bool condition, bool condition_2, opmath_t* grad_input) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_output_value * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_output_value * target_value : part;
+    const opmath_t target_value = target;
+    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_output_value * target_value);
+    *grad_input = condition ? opmath_t(-0.5) * grad_output_value * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), &grad_input_value);
+    compute(target.load(place), condition.load(place), condition_2.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), &grad_input_value);
+      compute(target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i), &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -690,21 +781,21 @@ struct hinge_loss_backward_4_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_4_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 1, 0},   // target
-      {1, 1, 0},   // input
-      {3, 1, 0},   // grad_input
+      {3, 1, 0},   // condition
+      {4, 1, 0},   // condition_2
+      {5, 1, 0},   // grad_input
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_4_grad_input_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_output = args.template tensor<const scalar_t>(3);
-  step.margin = static_cast<opmath_t>(call.reals[0]);
+  step.condition = args.template tensor<const bool>(1);
+  step.condition_2 = args.template tensor<const bool>(2);
+  step.grad_input = args.template tensor<scalar_t>(3);
+  step.grad_output = args.template tensor<const scalar_t>(4);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -716,44 +807,46 @@ extern "C" int hinge_loss_backward_4_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_5
-// tensors: grad_output, input, target, grad_input
-// reals: margin
+// tensors: grad_output, input, target, condition, condition_2, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct hinge_loss_backward_5_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const bool> condition;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<scalar_t> grad_input;
-  opmath_t margin;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
-    const opmath_t target_value = target;
-    const opmath_t t = margin - target_value * input;
+  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, bool condition, bool condition_2,
+                            opmath_t* grad_input) const {
     const opmath_t grad_output_value = grad_output;
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_output_value * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_output_value * target_value : part;
+    const opmath_t target_value = target;
+    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_output_value * target_value);
+    *grad_input = condition ? opmath_t(-0.5) * grad_output_value * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(target.load(place), input.load(place), grad_output.load_or_zero(place), &grad_input_value);
+    compute(grad_output.load_or_zero(place), target.load(place), condition.load(place), condition_2.load(place),
+            &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(target_pack.get(i), input_pack.get(i), grad_output_pack.get(i), &grad_input_value);
+      compute(grad_output_pack.get(i), target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i),
+              &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -762,21 +855,21 @@ struct hinge_loss_backward_5_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_5_grad_input(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, 0},  // target
-      {1, 1, 0},  // input
       {0, 1, 0},  // grad_output
-      {3, 1, 0},  // grad_input
+      {2, 1, 0},  // target
+      {3, 1, 0},  // condition
+      {4, 1, 0},  // condition_2
+      {5, 1, 0},  // grad_input
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_5_grad_input_step<scalar_t> step;
-  step.target = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.grad_output = args.template tensor<const scalar_t>(2);
-  step.grad_input = args.template tensor<scalar_t>(3);
-  step.margin = static_cast<opmath_t>(call.reals[0]);
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.target = args.template tensor<const scalar_t>(1);
+  step.condition = args.template tensor<const bool>(2);
+  step.condition_2 = args.template tensor<const bool>(3);
+  step.grad_input = args.template tensor<scalar_t>(4);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -797,19 +890,21 @@ extern "C" const OpgenCudaStep hinge_loss_cuda_steps[] = {
     // 3
     {hinge_loss_forward_3_output, hinge_loss_forward_3_output_workspace, 0},
     // 4
-    {hinge_loss_forward_4_output, hinge_loss_forward_4_output_workspace, 0},
+    {hinge_loss_forward_3_condition_2, nullptr, 0},
     // 5
-    {hinge_loss_forward_5_output, nullptr, 0},
+    {hinge_loss_forward_4_output, hinge_loss_forward_4_output_workspace, 0},
     // 6
-    {hinge_loss_backward_0_grad_input, nullptr, 0},
+    {hinge_loss_forward_5_condition_2, nullptr, 0},
     // 7
-    {hinge_loss_backward_1_grad_input, nullptr, 0},
+    {hinge_loss_backward_0_grad_input, nullptr, 0},
     // 8
-    {hinge_loss_backward_2_grad_input, nullptr, 0},
+    {hinge_loss_backward_1_grad_input, nullptr, 0},
     // 9
-    {hinge_loss_backward_3_grad_input, nullptr, 0},
+    {hinge_loss_backward_2_grad_input, nullptr, 0},
     // 10
-    {hinge_loss_backward_4_grad_input, nullptr, 0},
+    {hinge_loss_backward_3_grad_input, nullptr, 0},
     // 11
+    {hinge_loss_backward_4_grad_input, nullptr, 0},
+    // 12
     {hinge_loss_backward_5_grad_input, nullptr, 0},
 };

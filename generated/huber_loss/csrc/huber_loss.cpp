@@ -16,54 +16,45 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+Tensor huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
-  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  call.run(1);
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  return call.result("output", Element::scalar);
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+Tensor huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
-  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
-  call.run(2);
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  call.run(1);
+  return call.result("output", Element::scalar);
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+Tensor huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
-  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(3);
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  call.run(2);
+  return call.result("output", Element::scalar);
 }
 
-std::tuple<Tensor, Tensor> huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                              double delta) {
+Tensor huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
   if (reduction == "mean") return huber_loss_forward_0(input, target, reduction, delta);
   if (reduction == "sum") return huber_loss_forward_1(input, target, reduction, delta);
   return huber_loss_forward_2(input, target, reduction, delta);
@@ -71,13 +62,31 @@ std::tuple<Tensor, Tensor> huber_loss_forward(const Tensor& input, const Tensor&
 
 // reduction is mean
 std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const Tensor& error, const std::string& reduction, double delta,
+                                                 const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("error", error, Element::compute, {opgen::batch});
+  call.begin();
+  call.hold();
+  call.number(delta);
+  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  if (mask[0] || mask[1]) call.run(3);
+  const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
+  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
+  return {grad_input, grad_target};
+}
+
+// reduction is sum
+std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                 const std::string& reduction, double delta,
+                                                 const std::vector<bool>& mask) {
+  opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
+  call.cotangent("grad_output", grad_output, Element::scalar, {});
+  call.input("input", input, Element::scalar, {opgen::batch});
+  call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
@@ -89,15 +98,14 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
   return {grad_input, grad_target};
 }
 
-// reduction is sum
-std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const Tensor& error, const std::string& reduction, double delta,
+// reduction is none
+std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
+                                                 const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {});
+  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
@@ -109,32 +117,12 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
   return {grad_input, grad_target};
 }
 
-// reduction is none
-std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const Tensor& error, const std::string& reduction, double delta,
-                                                 const std::vector<bool>& mask) {
-  opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
-  call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("error", error, Element::compute, {opgen::batch});
-  call.begin();
-  call.hold();
-  call.number(delta);
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(6);
-  const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
-  const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
-  return {grad_input, grad_target};
-}
-
 std::tuple<Tensor, Tensor> huber_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                               const Tensor& error, const std::string& reduction, double delta,
+                                               const std::string& reduction, double delta,
                                                const std::vector<bool>& mask) {
-  if (reduction == "mean") return huber_loss_backward_0(grad_output, input, target, error, reduction, delta, mask);
-  if (reduction == "sum") return huber_loss_backward_1(grad_output, input, target, error, reduction, delta, mask);
-  return huber_loss_backward_2(grad_output, input, target, error, reduction, delta, mask);
+  if (reduction == "mean") return huber_loss_backward_0(grad_output, input, target, reduction, delta, mask);
+  if (reduction == "sum") return huber_loss_backward_1(grad_output, input, target, reduction, delta, mask);
+  return huber_loss_backward_2(grad_output, input, target, reduction, delta, mask);
 }
 
 }  // namespace
@@ -149,10 +137,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> (Tensor, Tensor)");
+  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> Tensor");
   m.def(
-      "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float "
-      "delta, bool[] needs_input_grad) -> (Tensor, Tensor)");
+      "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, float delta, bool[] "
+      "needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,64 +4,8 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, target, error, output
+// tensors: input, target, output
 // reals: delta
-
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct huber_loss_forward_0_error_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<opmath_t> error;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error) const { *error = input - target; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
-    opmath_t error_value;
-    compute(input.load(place), target.load(place), &error_value);
-    error.store(error_value, place);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> error_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t error_value;
-      compute(input_pack.get(i), target_pack.get(i), &error_value);
-      error_pack.set(i, error_value);
-    }
-    rt::store_pack(error, first, error_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_huber_loss_forward_0_error(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 1, 0},  // input
-      {1, 1, 0},  // target
-      {2, 1, 0},  // error
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_forward_0_error_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.error = args.template tensor<opmath_t>(2);
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call);
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int huber_loss_forward_0_error(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_huber_loss_forward_0_error<scalar_t>(*call));
-}
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
@@ -81,9 +25,9 @@ struct huber_loss_forward_0_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error_2 = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error_2);
-    folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    const opmath_t error = input.load(place) - target.load(place);
+    const opmath_t t_2 = rt::abs(error);
+    folds->output_sum_fold.add(t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -97,7 +41,7 @@ int run_huber_loss_forward_0_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {3, 0, -1},  // output
+      {2, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -119,7 +63,7 @@ extern "C" int64_t huber_loss_forward_0_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_1
-// tensors: input, target, error, output
+// tensors: input, target, output
 // reals: delta
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -140,9 +84,9 @@ struct huber_loss_forward_1_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error_2 = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error_2);
-    folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    const opmath_t error = input.load(place) - target.load(place);
+    const opmath_t t_2 = rt::abs(error);
+    folds->output_value_fold.add(t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -156,7 +100,7 @@ int run_huber_loss_forward_1_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {3, 0, -1},  // output
+      {2, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -178,7 +122,7 @@ extern "C" int64_t huber_loss_forward_1_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_2
-// tensors: input, target, error, output
+// tensors: input, target, output
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -188,40 +132,32 @@ struct huber_loss_forward_2_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
-  rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
-    const opmath_t error_value = input - target;
-    const opmath_t t = rt::abs(error_value);
-    *error = error_value;
-    *output = t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2);
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* output) const {
+    const opmath_t error = input - target;
+    const opmath_t t = rt::abs(error);
+    *output = t <= delta ? error * error / 2 : delta * (t - delta / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
-    opmath_t error_value_2;
     opmath_t output_value;
-    compute(input.load(place), target.load(place), &error_value_2, &output_value);
-    error.store(error_value_2, place);
+    compute(input.load(place), target.load(place), &output_value);
     output.store(output_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> error_pack;
     rt::Pack<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t error_value_2;
       opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &error_value_2, &output_value);
-      error_pack.set(i, error_value_2);
+      compute(input_pack.get(i), target_pack.get(i), &output_value);
       output_pack.set(i, output_value);
     }
-    rt::store_pack(error, first, error_pack);
     rt::store_pack(output, first, output_pack);
   }
 };
@@ -232,16 +168,14 @@ int run_huber_loss_forward_2_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // input
       {1, 1, 0},  // target
-      {2, 1, 0},  // error
-      {3, 1, 0},  // output
+      {2, 1, 0},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_forward_2_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.error = args.template tensor<opmath_t>(2);
-  step.output = args.template tensor<scalar_t>(3);
+  step.output = args.template tensor<scalar_t>(2);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -254,7 +188,7 @@ extern "C" int huber_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, target, error, grad_error, grad_target
+// tensors: grad_output, input, target, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -262,18 +196,18 @@ template <typename scalar_t>
 struct huber_loss_backward_0_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> error;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> target;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2 / batch.count;
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_error, opmath_t* grad_target) const {
+    const opmath_t error = input - target;
+    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+    const opmath_t grad_error_value = grad_output.load_or_zero() * part / batch.count;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -281,20 +215,21 @@ struct huber_loss_backward_0_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(error.load(place), &grad_error_value_2, &grad_target_value);
+    compute(input.load(place), target.load(place), &grad_error_value_2, &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto target_pack = rt::load_pack<V>(target, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(input_pack.get(i), target_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -307,18 +242,20 @@ template <typename scalar_t>
 int run_huber_loss_backward_0_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, 0},   // error
-      {4, 1, 0},   // grad_error
-      {5, 1, 0},   // grad_target
+      {1, 1, 0},   // input
+      {2, 1, 0},   // target
+      {3, 1, 0},   // grad_error
+      {4, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_0_grad_target_step<scalar_t> step;
-  step.error = args.template tensor<const opmath_t>(0);
-  step.grad_error = args.template tensor<scalar_t>(1);
-  step.grad_target = args.template tensor<scalar_t>(2);
-  step.grad_output = args.template tensor<const scalar_t>(3);
+  step.input = args.template tensor<const scalar_t>(0);
+  step.target = args.template tensor<const scalar_t>(1);
+  step.grad_error = args.template tensor<scalar_t>(2);
+  step.grad_target = args.template tensor<scalar_t>(3);
+  step.grad_output = args.template tensor<const scalar_t>(4);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -331,7 +268,7 @@ extern "C" int huber_loss_backward_0_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_1
-// tensors: grad_output, input, target, error, grad_error, grad_target
+// tensors: grad_output, input, target, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -339,18 +276,18 @@ template <typename scalar_t>
 struct huber_loss_backward_1_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> error;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> target;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2;
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_error, opmath_t* grad_target) const {
+    const opmath_t error = input - target;
+    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+    const opmath_t grad_error_value = grad_output.load_or_zero() * part;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -358,20 +295,21 @@ struct huber_loss_backward_1_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(error.load(place), &grad_error_value_2, &grad_target_value);
+    compute(input.load(place), target.load(place), &grad_error_value_2, &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto target_pack = rt::load_pack<V>(target, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(input_pack.get(i), target_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -384,18 +322,20 @@ template <typename scalar_t>
 int run_huber_loss_backward_1_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, 0},   // error
-      {4, 1, 0},   // grad_error
-      {5, 1, 0},   // grad_target
+      {1, 1, 0},   // input
+      {2, 1, 0},   // target
+      {3, 1, 0},   // grad_error
+      {4, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_1_grad_target_step<scalar_t> step;
-  step.error = args.template tensor<const opmath_t>(0);
-  step.grad_error = args.template tensor<scalar_t>(1);
-  step.grad_target = args.template tensor<scalar_t>(2);
-  step.grad_output = args.template tensor<const scalar_t>(3);
+  step.input = args.template tensor<const scalar_t>(0);
+  step.target = args.template tensor<const scalar_t>(1);
+  step.grad_error = args.template tensor<scalar_t>(2);
+  step.grad_target = args.template tensor<scalar_t>(3);
+  step.grad_output = args.template tensor<const scalar_t>(4);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -408,7 +348,7 @@ extern "C" int huber_loss_backward_1_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_2
-// tensors: grad_output, input, target, error, grad_error, grad_target
+// tensors: grad_output, input, target, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -416,17 +356,19 @@ template <typename scalar_t>
 struct huber_loss_backward_2_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> error;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error_value = error;
-    const bool part = rt::abs(error_value) <= delta;
-    const opmath_t grad_error_value = grad_output * (part ? error_value : rt::sign(error_value) * delta);
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t grad_output, opmath_t* grad_error,
+                            opmath_t* grad_target) const {
+    const opmath_t error = input - target;
+    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+    const opmath_t grad_error_value = grad_output * part;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -434,13 +376,15 @@ struct huber_loss_backward_2_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);
+    compute(input.load(place), target.load(place), grad_output.load_or_zero(place), &grad_error_value_2,
+            &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto error_pack = rt::load_pack<V>(error, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
@@ -448,7 +392,7 @@ struct huber_loss_backward_2_grad_target_step {
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(error_pack.get(i), grad_output_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(input_pack.get(i), target_pack.get(i), grad_output_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -461,18 +405,20 @@ template <typename scalar_t>
 int run_huber_loss_backward_2_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, 0},  // error
+      {1, 1, 0},  // input
+      {2, 1, 0},  // target
       {0, 1, 0},  // grad_output
-      {4, 1, 0},  // grad_error
-      {5, 1, 0},  // grad_target
+      {3, 1, 0},  // grad_error
+      {4, 1, 0},  // grad_target
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_2_grad_target_step<scalar_t> step;
-  step.error = args.template tensor<const opmath_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.grad_error = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
+  step.input = args.template tensor<const scalar_t>(0);
+  step.target = args.template tensor<const scalar_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
+  step.grad_error = args.template tensor<scalar_t>(3);
+  step.grad_target = args.template tensor<scalar_t>(4);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -486,17 +432,15 @@ extern "C" int huber_loss_backward_2_grad_target(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep huber_loss_cuda_steps[] = {
     // 0
-    {huber_loss_forward_0_error, nullptr, 0},
-    // 1
     {huber_loss_forward_0_output, huber_loss_forward_0_output_workspace, 0},
-    // 2
+    // 1
     {huber_loss_forward_1_output, huber_loss_forward_1_output_workspace, 0},
-    // 3
+    // 2
     {huber_loss_forward_2_output, nullptr, 0},
-    // 4
+    // 3
     {huber_loss_backward_0_grad_target, nullptr, 0},
-    // 5
+    // 4
     {huber_loss_backward_1_grad_target, nullptr, 0},
-    // 6
+    // 5
     {huber_loss_backward_2_grad_target, nullptr, 0},
 };

@@ -5,25 +5,6 @@
 
 namespace {
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_0_error(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &target, &error);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { error_out.set(i, input_at[i] - target_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
@@ -31,7 +12,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &input, &target, nullptr);
@@ -47,9 +28,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error_2 = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error_2);
-        output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t t_2 = rt::abs(error);
+        output_sum_fold.add(lane, t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
       });
     });
   });
@@ -64,7 +45,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &input, &target, nullptr);
@@ -80,9 +61,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error_2 = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error_2);
-        output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t t_2 = rt::abs(error);
+        output_value_fold.add(lane, t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
       });
     });
   });
@@ -97,21 +78,18 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &target, &error, &output);
+  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &input, &target, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error_value = input_at[i] - target_at[i];
-        const opmath_t t = rt::abs(error_value);
-        error_out.set(i, error_value);
-        output_out.set(i, t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2));
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t t = rt::abs(error);
+        output_out.set(i, t <= delta ? error * error / 2 : delta * (t - delta / 2));
       });
     });
   });
@@ -123,23 +101,24 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &error, nullptr, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &input, &target, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[2]);
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
-        const opmath_t grad_error_value = grad_output_at * part_3 / elements;
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+        const opmath_t grad_error_value = grad_output_at * part_2 / elements;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -152,23 +131,24 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &error, nullptr, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &input, &target, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[2]);
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
-        const opmath_t grad_error_value = grad_output_at * part_3;
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+        const opmath_t grad_error_value = grad_output_at * part_2;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -181,23 +161,24 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &error, &grad_output, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &input, &target, &grad_output, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error_value = error_at[i];
-        const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
-        const opmath_t grad_error_value = grad_output_at[i] * part_3;
+        const opmath_t error = input_at[i] - target_at[i];
+        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
+        const opmath_t grad_error_value = grad_output_at[i] * part_2;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -209,11 +190,10 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(huber_loss) = {
-    OPGEN_STEP(forward_0_error),         // 0
-    OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_1_output),        // 2
-    OPGEN_STEP(forward_2_output),        // 3
-    OPGEN_STEP(backward_0_grad_target),  // 4
-    OPGEN_STEP(backward_1_grad_target),  // 5
-    OPGEN_STEP(backward_2_grad_target),  // 6
+    OPGEN_STEP(forward_0_output),        // 0
+    OPGEN_STEP(forward_1_output),        // 1
+    OPGEN_STEP(forward_2_output),        // 2
+    OPGEN_STEP(backward_0_grad_target),  // 3
+    OPGEN_STEP(backward_1_grad_target),  // 4
+    OPGEN_STEP(backward_2_grad_target),  // 5
 };

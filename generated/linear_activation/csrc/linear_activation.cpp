@@ -19,8 +19,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // bias given, activation is relu
-std::tuple<Tensor, Tensor> linear_activation_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -29,14 +29,17 @@ std::tuple<Tensor, Tensor> linear_activation_forward_0(const Tensor& input, cons
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
+  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(0);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor condition = call.result("condition", Element::boolean);
+  return {output, condition, Tensor()};
 }
 
 // bias given, activation is gelu
-std::tuple<Tensor, Tensor> linear_activation_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -47,12 +50,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_1(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(1);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
 // bias given, activation is silu
-std::tuple<Tensor, Tensor> linear_activation_forward_2(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -63,12 +66,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_2(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(2);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
 // bias given, activation is tanh
-std::tuple<Tensor, Tensor> linear_activation_forward_3(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_3(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -79,12 +82,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_3(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(3);
-  return {call.result("output", Element::scalar), Tensor()};
+  return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
 // bias given, activation is none
-std::tuple<Tensor, Tensor> linear_activation_forward_4(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_4(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -95,12 +98,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_4(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(4);
-  return {call.result("output", Element::scalar), Tensor()};
+  return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
 // bias not given, activation is relu
-std::tuple<Tensor, Tensor> linear_activation_forward_5(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -108,14 +111,17 @@ std::tuple<Tensor, Tensor> linear_activation_forward_5(const Tensor& input, cons
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
+  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(5);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor condition = call.result("condition", Element::boolean);
+  return {output, condition, Tensor()};
 }
 
 // bias not given, activation is gelu
-std::tuple<Tensor, Tensor> linear_activation_forward_6(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_6(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -125,12 +131,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_6(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(6);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
 // bias not given, activation is silu
-std::tuple<Tensor, Tensor> linear_activation_forward_7(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_7(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -140,12 +146,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_7(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(7);
-  return {call.result("output", Element::scalar), call.result("z", Element::compute)};
+  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
 // bias not given, activation is tanh
-std::tuple<Tensor, Tensor> linear_activation_forward_8(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_8(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -155,12 +161,12 @@ std::tuple<Tensor, Tensor> linear_activation_forward_8(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(8);
-  return {call.result("output", Element::scalar), Tensor()};
+  return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
 // bias not given, activation is none
-std::tuple<Tensor, Tensor> linear_activation_forward_9(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                       const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_9(const Tensor& input, const Tensor& weight,
+                                                               const Optional& bias, const std::string& activation) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -170,11 +176,11 @@ std::tuple<Tensor, Tensor> linear_activation_forward_9(const Tensor& input, cons
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(9);
-  return {call.result("output", Element::scalar), Tensor()};
+  return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
-std::tuple<Tensor, Tensor> linear_activation_forward(const Tensor& input, const Tensor& weight, const Optional& bias,
-                                                     const std::string& activation) {
+std::tuple<Tensor, Tensor, Tensor> linear_activation_forward(const Tensor& input, const Tensor& weight,
+                                                             const Optional& bias, const std::string& activation) {
   if (bias.has_value() && activation == "relu") return linear_activation_forward_0(input, weight, bias, activation);
   if (bias.has_value() && activation == "gelu") return linear_activation_forward_1(input, weight, bias, activation);
   if (bias.has_value() && activation == "silu") return linear_activation_forward_2(input, weight, bias, activation);
@@ -190,14 +196,14 @@ std::tuple<Tensor, Tensor> linear_activation_forward(const Tensor& input, const 
 // bias given, activation is relu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("z", z, Element::compute, {opgen::batch, opgen::dim(1, "N")});
+  call.input("condition", condition, Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.begin();
   call.hold();
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1] || mask[2]);
@@ -217,8 +223,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Tensor& gr
 // bias given, activation is gelu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -244,8 +250,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& gr
 // bias given, activation is silu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -271,8 +277,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& gr
 // bias given, activation is tanh
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -298,8 +304,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& gr
 // bias given, activation is none
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -322,14 +328,14 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Tensor& gr
 // bias not given, activation is relu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
-  call.input("z", z, Element::compute, {opgen::batch, opgen::dim(1, "N")});
+  call.input("condition", condition, Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.begin();
   call.hold();
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
@@ -346,8 +352,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Tensor& gr
 // bias not given, activation is gelu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -370,8 +376,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Tensor& gr
 // bias not given, activation is silu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -394,8 +400,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Tensor& gr
 // bias not given, activation is tanh
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -418,8 +424,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& gr
 // bias not given, activation is none
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_9(const Tensor& grad_output, const Tensor& input,
                                                                 const Tensor& weight, const Optional& bias,
-                                                                const Tensor& output, const Optional& z,
-                                                                const std::string& activation,
+                                                                const Tensor& output, const Optional& condition,
+                                                                const Optional& z, const std::string& activation,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
@@ -438,37 +444,37 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_9(const Tensor& gr
 
 std::tuple<Tensor, Tensor, Tensor> linear_activation_backward(const Tensor& grad_output, const Tensor& input,
                                                               const Tensor& weight, const Optional& bias,
-                                                              const Tensor& output, const Optional& z,
-                                                              const std::string& activation,
+                                                              const Tensor& output, const Optional& condition,
+                                                              const Optional& z, const std::string& activation,
                                                               const std::vector<bool>& mask) {
   if (bias.has_value() && activation == "relu") {
-    return linear_activation_backward_0(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_0(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (bias.has_value() && activation == "gelu") {
-    return linear_activation_backward_1(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_1(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (bias.has_value() && activation == "silu") {
-    return linear_activation_backward_2(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_2(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (bias.has_value() && activation == "tanh") {
-    return linear_activation_backward_3(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_3(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (bias.has_value() && activation == "none") {
-    return linear_activation_backward_4(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_4(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (!bias.has_value() && activation == "relu") {
-    return linear_activation_backward_5(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_5(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (!bias.has_value() && activation == "gelu") {
-    return linear_activation_backward_6(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_6(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (!bias.has_value() && activation == "silu") {
-    return linear_activation_backward_7(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_7(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
   if (!bias.has_value() && activation == "tanh") {
-    return linear_activation_backward_8(grad_output, input, weight, bias, output, z, activation, mask);
+    return linear_activation_backward_8(grad_output, input, weight, bias, output, condition, z, activation, mask);
   }
-  return linear_activation_backward_9(grad_output, input, weight, bias, output, z, activation, mask);
+  return linear_activation_backward_9(grad_output, input, weight, bias, output, condition, z, activation, mask);
 }
 
 }  // namespace
@@ -483,10 +489,12 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation) -> (Tensor, Tensor)");
+  m.def(
+      "linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation) -> (Tensor, Tensor, "
+      "Tensor)");
   m.def(
       "linear_activation_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor? bias, Tensor output, "
-      "Tensor? z, str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "Tensor? condition, Tensor? z, str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

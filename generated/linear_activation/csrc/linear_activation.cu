@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, weight, bias, z, output
+// tensors: input, weight, bias, z, output, condition
 // dims: K, N
 
 // a matrix product: left to the BLAS of torch
@@ -64,48 +64,61 @@ extern "C" int linear_activation_forward_0_z(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_0_output_step {
+struct linear_activation_forward_0_condition_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
+  rt::Tensor<bool> condition;
   rt::Divider n_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::relu(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output, bool* condition) const {
+    const opmath_t z_value = z;
+    *output = rt::relu(z_value);
+    *condition = z_value > 0;
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     opmath_t output_value;
-    compute(z.load(place, n), &output_value);
+    bool condition_value;
+    compute(z.load(place, n), &output_value, &condition_value);
     output.store(output_value, place, n);
+    condition.store(condition_value, place, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Pack<scalar_t, V> output_pack;
+    rt::Pack<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
+      bool condition_value;
+      compute(z_pack.get(i), &output_value, &condition_value);
       output_pack.set(i, output_value);
+      condition_pack.set(i, condition_value);
     }
     rt::store_pack(output, first, output_pack);
+    rt::store_pack(condition, first, condition_pack);
   }
 };
 
 template <typename scalar_t>
-int run_linear_activation_forward_0_output(const OpgenCall& call) {
+int run_linear_activation_forward_0_condition(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {3, 2, 0},  // z
       {4, 2, 0},  // output
+      {5, 2, 0},  // condition
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_0_output_step<scalar_t> step;
+  linear_activation_forward_0_condition_step<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
+  step.condition = args.template tensor<bool>(2);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call) * call.dims[1];
@@ -113,8 +126,8 @@ int run_linear_activation_forward_0_output(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int linear_activation_forward_0_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_0_output<scalar_t>(*call));
+extern "C" int linear_activation_forward_0_condition(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_0_condition<scalar_t>(*call));
 }
 
 // --- forward_1
@@ -358,7 +371,7 @@ extern "C" int linear_activation_forward_4_output(const OpgenCall* call) {
 }
 
 // --- forward_5
-// tensors: input, weight, z, output
+// tensors: input, weight, z, output, condition
 // dims: K, N
 
 // a matrix product: left to the BLAS of torch
@@ -415,48 +428,61 @@ extern "C" int linear_activation_forward_5_z(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_5_output_step {
+struct linear_activation_forward_5_condition_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
+  rt::Tensor<bool> condition;
   rt::Divider n_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::relu(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output, bool* condition) const {
+    const opmath_t z_value = z;
+    *output = rt::relu(z_value);
+    *condition = z_value > 0;
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     opmath_t output_value;
-    compute(z.load(place, n), &output_value);
+    bool condition_value;
+    compute(z.load(place, n), &output_value, &condition_value);
     output.store(output_value, place, n);
+    condition.store(condition_value, place, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     rt::Pack<scalar_t, V> output_pack;
+    rt::Pack<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
-      compute(z_pack.get(i), &output_value);
+      bool condition_value;
+      compute(z_pack.get(i), &output_value, &condition_value);
       output_pack.set(i, output_value);
+      condition_pack.set(i, condition_value);
     }
     rt::store_pack(output, first, output_pack);
+    rt::store_pack(condition, first, condition_pack);
   }
 };
 
 template <typename scalar_t>
-int run_linear_activation_forward_5_output(const OpgenCall& call) {
+int run_linear_activation_forward_5_condition(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {2, 2, 0},  // z
       {3, 2, 0},  // output
+      {4, 2, 0},  // condition
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_5_output_step<scalar_t> step;
+  linear_activation_forward_5_condition_step<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
+  step.condition = args.template tensor<bool>(2);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call) * call.dims[1];
@@ -464,8 +490,8 @@ int run_linear_activation_forward_5_output(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int linear_activation_forward_5_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_5_output<scalar_t>(*call));
+extern "C" int linear_activation_forward_5_condition(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_5_condition<scalar_t>(*call));
 }
 
 // --- forward_6
@@ -709,7 +735,7 @@ extern "C" int linear_activation_forward_9_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, weight, z, grad_z, grad_input, grad_weight, grad_bias
+// tensors: grad_output, input, weight, condition, grad_z, grad_input, grad_weight, grad_bias
 // dims: K, N
 
 // one value per point, nothing shared between points
@@ -717,32 +743,32 @@ template <typename scalar_t>
 struct linear_activation_backward_0_grad_z_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> z;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_z;
   rt::Divider n_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
-    *grad_z = z > 0 ? grad_output : opmath_t(0);
+  OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
+    *grad_z = condition ? grad_output : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_z_value;
-    compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
+    compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto z_pack = rt::load_pack<V>(z, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     rt::Pack<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
-      compute(z_pack.get(i), grad_output_pack.get(i), &grad_z_value);
+      compute(condition_pack.get(i), grad_output_pack.get(i), &grad_z_value);
       grad_z_pack.set(i, grad_z_value);
     }
     rt::store_pack(grad_z, first, grad_z_pack);
@@ -753,14 +779,14 @@ template <typename scalar_t>
 int run_linear_activation_backward_0_grad_z(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 2, 0},  // z
+      {3, 2, 0},  // condition
       {0, 2, 0},  // grad_output
       {4, 2, 0},  // grad_z
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   linear_activation_backward_0_grad_z_step<scalar_t> step;
-  step.z = args.template tensor<const opmath_t>(0);
+  step.condition = args.template tensor<const bool>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
   step.n_size = rt::Divider(call.dims[1]);
@@ -1292,7 +1318,7 @@ extern "C" int64_t linear_activation_backward_4_grad_bias_workspace(const OpgenC
 
 extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {
     // 0
-    {linear_activation_forward_0_output, nullptr, 0},
+    {linear_activation_forward_0_condition, nullptr, 0},
     // 1
     {linear_activation_forward_1_output, nullptr, 0},
     // 2
@@ -1302,7 +1328,7 @@ extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {
     // 4
     {linear_activation_forward_4_output, nullptr, 0},
     // 5
-    {linear_activation_forward_5_output, nullptr, 0},
+    {linear_activation_forward_5_condition, nullptr, 0},
     // 6
     {linear_activation_forward_6_output, nullptr, 0},
     // 7

@@ -7,18 +7,24 @@ namespace {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[1];
   const rt::Tensor<opmath_t> z(call, 3, 2, 0);
   const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
+  const rt::Tensor<bool> condition(call, 5, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &z, &output, &condition);
+  outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::relu(z_at[i])); });
+      rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t z_value = z_at[i];
+        output_out.set(i, rt::relu(z_value));
+        condition_out.set(i, z_value > 0);
+      });
     });
   });
   return rt::status(host);
@@ -106,18 +112,24 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_5_output(const OpgenCall& call, OpgenHost& host) {
+int forward_5_condition(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[1];
   const rt::Tensor<opmath_t> z(call, 2, 2, 0);
   const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
+  const rt::Tensor<bool> condition(call, 4, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &z, &output, &condition);
+  outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::relu(z_at[i])); });
+      rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t z_value = z_at[i];
+        output_out.set(i, rt::relu(z_value));
+        condition_out.set(i, z_value > 0);
+      });
     });
   });
   return rt::status(host);
@@ -207,18 +219,18 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
+  const rt::Tensor<bool> condition(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &z, &grad_output, &grad_z);
-  outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
+  outer.batch(call, &condition, &grad_output, &grad_z);
+  outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, z_at[i] > 0 ? grad_output_at[i] : opmath_t(0)); });
+      rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, condition_at[i] ? grad_output_at[i] : opmath_t(0)); });
     });
   });
   return rt::status(host);
@@ -352,12 +364,12 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(linear_activation) = {
-    OPGEN_STEP(forward_0_output),      // 0
+    OPGEN_STEP(forward_0_condition),   // 0
     OPGEN_STEP(forward_1_output),      // 1
     OPGEN_STEP(forward_2_output),      // 2
     OPGEN_STEP(forward_3_output),      // 3
     OPGEN_STEP(forward_4_output),      // 4
-    OPGEN_STEP(forward_5_output),      // 5
+    OPGEN_STEP(forward_5_condition),   // 5
     OPGEN_STEP(forward_6_output),      // 6
     OPGEN_STEP(forward_7_output),      // 7
     OPGEN_STEP(forward_8_output),      // 8

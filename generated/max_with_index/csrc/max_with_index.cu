@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, value, index, ties_value
+// tensors: input, value, index, condition, ties_value
 // dims: N
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -15,6 +15,7 @@ struct max_with_index_forward_ties_value_step {
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> value;
   rt::Tensor<int64_t> index_2;
+  rt::Tensor<bool> condition;
   rt::Tensor<int64_t> ties_value;
   rt::Divider n_size;
   rt::Batch batch;
@@ -38,7 +39,9 @@ struct max_with_index_forward_ties_value_step {
     }
     rt::Sum<int64_t> ties_value_value_fold;
     for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      ties_value_value_fold.add(input.load(place, n) == value_value ? 1 : 0);
+      const bool condition_2 = input.load(place, n) == value_value;
+      ties_value_value_fold.add(condition_2 ? 1 : 0);
+      condition.store(condition_2, place, n);
     }
     rt::join<Team>(&ties_value_value_fold);
     const int64_t ties_value_value = ties_value_value_fold.value;
@@ -54,7 +57,8 @@ int run_max_with_index_forward_ties_value(const OpgenCall& call) {
       {0, 2, 0},  // input
       {1, 1, 0},  // value
       {2, 1, 0},  // index
-      {3, 1, 0},  // ties_value
+      {3, 2, 0},  // condition
+      {4, 1, 0},  // ties_value
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -62,7 +66,8 @@ int run_max_with_index_forward_ties_value(const OpgenCall& call) {
   step.input = args.template tensor<const scalar_t>(0);
   step.value = args.template tensor<scalar_t>(1);
   step.index_2 = args.template tensor<int64_t>(2);
-  step.ties_value = args.template tensor<int64_t>(3);
+  step.condition = args.template tensor<bool>(3);
+  step.ties_value = args.template tensor<int64_t>(4);
   step.n_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
@@ -73,7 +78,7 @@ extern "C" int max_with_index_forward_ties_value(const OpgenCall* call) {
 }
 
 // --- backward
-// tensors: grad_value, input, value, ties_value, grad_input
+// tensors: grad_value, input, condition, ties_value, grad_input
 // dims: N
 
 // one value per point, nothing shared between points
@@ -82,8 +87,7 @@ struct max_with_index_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> value;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_value;
   rt::Tensor<const int64_t> ties_value;
   rt::Divider n_size;
@@ -94,7 +98,7 @@ struct max_with_index_backward_grad_input_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     const opmath_t part = grad_value.load_or_zero(place) / ties_value.load(place);
-    grad_input.store(input.load(place, n) == value.load(place) ? part : opmath_t(0), place, n);
+    grad_input.store(condition.load(place, n) ? part : opmath_t(0), place, n);
   }
 };
 
@@ -102,8 +106,7 @@ template <typename scalar_t>
 int run_max_with_index_backward_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {4, 2, 0},  // grad_input
-      {1, 2, 0},  // input
-      {2, 1, 0},  // value
+      {2, 2, 0},  // condition
       {0, 1, 0},  // grad_value
       {3, 1, 0},  // ties_value
   };
@@ -111,10 +114,9 @@ int run_max_with_index_backward_grad_input(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   max_with_index_backward_grad_input_step<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.value = args.template tensor<const scalar_t>(2);
-  step.grad_value = args.template tensor<const scalar_t>(3);
-  step.ties_value = args.template tensor<const int64_t>(4);
+  step.condition = args.template tensor<const bool>(1);
+  step.grad_value = args.template tensor<const scalar_t>(2);
+  step.ties_value = args.template tensor<const int64_t>(3);
   step.n_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);

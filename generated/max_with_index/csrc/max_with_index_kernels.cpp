@@ -12,11 +12,12 @@ int forward_ties_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> value(call, 1, 1, 0);
   const rt::Tensor<int64_t> index_2(call, 2, 1, 0);
-  const rt::Tensor<int64_t> ties_value(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &input, &value, &index_2, &ties_value);
-  rt::Loops<4> over_n;
-  over_n.dim(N, {input.stride(1), 0, 0, 0}, true);
+  const rt::Tensor<bool> condition(call, 3, 2, 0);
+  const rt::Tensor<int64_t> ties_value(call, 4, 1, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &input, &value, &index_2, &condition, &ties_value);
+  rt::Loops<5> over_n;
+  over_n.dim(N, {input.stride(1), 0, 0, condition.stride(1), 0}, true);
   rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> value_value_fold;
@@ -36,13 +37,15 @@ int forward_ties_value(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, int64_t> ties_value_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = input_at[i] == value_value ? 1 : 0;
-          ties_value_value_fold.add(lane, value);
+          const bool condition_2 = input_at[i] == value_value;
+          ties_value_value_fold.add(lane, condition_2 ? 1 : 0);
+          condition_out.set(i, condition_2);
         });
       });
       const int64_t ties_value_value = ties_value_value_fold.value();
-      rt::store(ties_value, row.at[3], ties_value_value);
+      rt::store(ties_value, row.at[4], ties_value_value);
     });
   });
   return rt::status(host);
@@ -52,23 +55,21 @@ int forward_ties_value(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 1, 0);
+  const rt::Tensor<bool> condition(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_value(call, 0, 1, 0);
   const rt::Tensor<int64_t> ties_value(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 2, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &value, &grad_value, &ties_value, &grad_input);
-  outer.dim(N, {input.stride(1), 0, 0, 0, grad_input.stride(1)});
+  rt::Loops<4> outer;
+  outer.batch(call, &condition, &grad_value, &ties_value, &grad_input);
+  outer.dim(N, {condition.stride(1), 0, 0, grad_input.stride(1)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> value_at(value, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_value_at(grad_value, run.at[2], run.step[2], run.size);
-      const rt::Source<int64_t> ties_value_at(ties_value, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_value_at(grad_value, run.at[1], run.step[1], run.size);
+      const rt::Source<int64_t> ties_value_at(ties_value, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = input_at[i] == value_at[i] ? grad_value_at[i] / ties_value_at[i] : opmath_t(0);
+        const auto value = condition_at[i] ? grad_value_at[i] / ties_value_at[i] : opmath_t(0);
         grad_input_out.set(i, value);
       });
     });

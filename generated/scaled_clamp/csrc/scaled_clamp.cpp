@@ -13,7 +13,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor scaled_clamp_forward(const Tensor& x, double scale, double low, double high) {
+std::tuple<Tensor, Tensor> scaled_clamp_forward(const Tensor& x, double scale, double low, double high) {
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
@@ -22,20 +22,20 @@ Tensor scaled_clamp_forward(const Tensor& x, double scale, double low, double hi
   call.number(low);
   call.number(high);
   call.allocate("y", Element::scalar, {opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::batch});
   call.run(0);
-  return call.result("y", Element::scalar);
+  return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
 }
 
-Tensor scaled_clamp_backward(const Tensor& grad_y, const Tensor& x, double scale, double low, double high,
-                             const std::vector<bool>& mask) {
+Tensor scaled_clamp_backward(const Tensor& grad_y, const Tensor& x, const Tensor& condition, double scale, double low,
+                             double high, const std::vector<bool>& mask) {
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
+  call.input("condition", condition, Element::boolean, {opgen::batch});
   call.begin();
   call.hold();
   call.number(scale);
-  call.number(low);
-  call.number(high);
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
   if (mask[0]) call.run(1);
   return call.result("grad_x", Element::scalar, 0, "x");
@@ -53,10 +53,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high) -> Tensor");
+  m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high) -> (Tensor, Tensor)");
   m.def(
-      "scaled_clamp_backward(Tensor grad_y, Tensor x, float scale, float low, float high, bool[] needs_input_grad) "
-      "-> Tensor");
+      "scaled_clamp_backward(Tensor grad_y, Tensor x, Tensor condition, float scale, float low, float high, bool[] "
+      "needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,54 +4,67 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: x, y
+// tensors: x, y, condition
 // reals: scale, low, high
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct scaled_clamp_forward_y_step {
+struct scaled_clamp_forward_condition_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x;
   rt::Tensor<scalar_t> y;
+  rt::Tensor<bool> condition;
   opmath_t scale;
   opmath_t low;
   opmath_t high;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t x, opmath_t* y) const { *y = rt::clamp(scale * x, low, high); }
+  OPGEN_DEVICE void compute(opmath_t x, opmath_t* y, bool* condition) const {
+    const opmath_t t = scale * x;
+    *y = rt::clamp(t, low, high);
+    *condition = t >= low && t <= high;
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t y_value;
-    compute(x.load(place), &y_value);
+    bool condition_value;
+    compute(x.load(place), &y_value, &condition_value);
     y.store(y_value, place);
+    condition.store(condition_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
     rt::Pack<scalar_t, V> y_pack;
+    rt::Pack<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
-      compute(x_pack.get(i), &y_value);
+      bool condition_value;
+      compute(x_pack.get(i), &y_value, &condition_value);
       y_pack.set(i, y_value);
+      condition_pack.set(i, condition_value);
     }
     rt::store_pack(y, first, y_pack);
+    rt::store_pack(condition, first, condition_pack);
   }
 };
 
 template <typename scalar_t>
-int run_scaled_clamp_forward_y(const OpgenCall& call) {
+int run_scaled_clamp_forward_condition(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // x
       {1, 1, 0},  // y
+      {2, 1, 0},  // condition
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  scaled_clamp_forward_y_step<scalar_t> step;
+  scaled_clamp_forward_condition_step<scalar_t> step;
   step.x = args.template tensor<const scalar_t>(0);
   step.y = args.template tensor<scalar_t>(1);
+  step.condition = args.template tensor<bool>(2);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.low = static_cast<opmath_t>(call.reals[1]);
   step.high = static_cast<opmath_t>(call.reals[2]);
@@ -61,46 +74,43 @@ int run_scaled_clamp_forward_y(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int scaled_clamp_forward_y(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_scaled_clamp_forward_y<scalar_t>(*call));
+extern "C" int scaled_clamp_forward_condition(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_scaled_clamp_forward_condition<scalar_t>(*call));
 }
 
 // --- backward
-// tensors: grad_y, x, grad_x
-// reals: scale, low, high
+// tensors: grad_y, x, condition, grad_x
+// reals: scale
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct scaled_clamp_backward_grad_x_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> x;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_y;
   rt::Tensor<scalar_t> grad_x;
   opmath_t scale;
-  opmath_t low;
-  opmath_t high;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t x, opmath_t grad_y, opmath_t* grad_x) const {
-    const opmath_t t = scale * x;
-    *grad_x = t >= low && t <= high ? grad_y * scale : opmath_t(0);
+  OPGEN_DEVICE void compute(bool condition, opmath_t grad_y, opmath_t* grad_x) const {
+    *grad_x = condition ? grad_y * scale : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_x_value;
-    compute(x.load(place), grad_y.load_or_zero(place), &grad_x_value);
+    compute(condition.load(place), grad_y.load_or_zero(place), &grad_x_value);
     grad_x.store(grad_x_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto x_pack = rt::load_pack<V>(x, first);
+    const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
     rt::Pack<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;
-      compute(x_pack.get(i), grad_y_pack.get(i), &grad_x_value);
+      compute(condition_pack.get(i), grad_y_pack.get(i), &grad_x_value);
       grad_x_pack.set(i, grad_x_value);
     }
     rt::store_pack(grad_x, first, grad_x_pack);
@@ -111,19 +121,17 @@ template <typename scalar_t>
 int run_scaled_clamp_backward_grad_x(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},  // x
+      {2, 1, 0},  // condition
       {0, 1, 0},  // grad_y
-      {2, 1, 0},  // grad_x
+      {3, 1, 0},  // grad_x
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   scaled_clamp_backward_grad_x_step<scalar_t> step;
-  step.x = args.template tensor<const scalar_t>(0);
+  step.condition = args.template tensor<const bool>(0);
   step.grad_y = args.template tensor<const scalar_t>(1);
   step.grad_x = args.template tensor<scalar_t>(2);
   step.scale = static_cast<opmath_t>(call.reals[0]);
-  step.low = static_cast<opmath_t>(call.reals[1]);
-  step.high = static_cast<opmath_t>(call.reals[2]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -136,7 +144,7 @@ extern "C" int scaled_clamp_backward_grad_x(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep scaled_clamp_cuda_steps[] = {
     // 0
-    {scaled_clamp_forward_y, nullptr, 0},
+    {scaled_clamp_forward_condition, nullptr, 0},
     // 1
     {scaled_clamp_backward_grad_x, nullptr, 0},
 };

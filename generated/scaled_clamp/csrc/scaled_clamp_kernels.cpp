@@ -7,19 +7,25 @@ namespace {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_y(const OpgenCall& call, OpgenHost& host) {
+int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const auto low = static_cast<opmath_t>(call.reals[1]);
   const auto high = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> x(call, 0, 1, 0);
   const rt::Tensor<opmath_t> y(call, 1, 1, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &x, &y);
+  const rt::Tensor<bool> condition(call, 2, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &x, &y, &condition);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { y_out.set(i, rt::clamp(scale * x_at[i], low, high)); });
+      rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t t = scale * x_at[i];
+        y_out.set(i, rt::clamp(t, low, high));
+        condition_out.set(i, t >= low && t <= high);
+      });
     });
   });
   return rt::status(host);
@@ -29,22 +35,17 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const auto low = static_cast<opmath_t>(call.reals[1]);
-  const auto high = static_cast<opmath_t>(call.reals[2]);
-  const rt::Tensor<opmath_t> x(call, 1, 1, 0);
+  const rt::Tensor<bool> condition(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_x(call, 3, 1, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &x, &grad_y, &grad_x);
+  outer.batch(call, &condition, &grad_y, &grad_x);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = scale * x_at[i];
-        grad_x_out.set(i, t >= low && t <= high ? grad_y_at[i] * scale : opmath_t(0));
-      });
+      rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, condition_at[i] ? grad_y_at[i] * scale : opmath_t(0)); });
     });
   });
   return rt::status(host);
@@ -53,6 +54,6 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(scaled_clamp) = {
-    OPGEN_STEP(forward_y),        // 0
-    OPGEN_STEP(backward_grad_x),  // 1
+    OPGEN_STEP(forward_condition),  // 0
+    OPGEN_STEP(backward_grad_x),    // 1
 };

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, segment, size, top, output, ties_top
+// tensors: input, segment, size, top, output, condition, ties_top, condition_2
 // dims: N, S
 // reals: empty
 // ints: num_segments
@@ -240,6 +240,55 @@ extern "C" int segment_max_forward_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_output<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct segment_max_forward_condition_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const int64_t> size;
+  rt::Tensor<bool> condition;
+
+  OPGEN_DEVICE void compute(int64_t size, bool* condition) const { *condition = size > 0; }
+  OPGEN_DEVICE void point(int64_t point) const {
+    const int64_t s = point;
+    bool condition_value;
+    compute(size.load(s), &condition_value);
+    condition.store(condition_value, s);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto size_pack = rt::load_pack<V>(size, first);
+    rt::Pack<bool, V> condition_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      bool condition_value;
+      compute(size_pack.get(i), &condition_value);
+      condition_pack.set(i, condition_value);
+    }
+    rt::store_pack(condition, first, condition_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_segment_max_forward_condition(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {2, 1, -1},  // size
+      {5, 1, -1},  // condition
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  segment_max_forward_condition_step<scalar_t> step;
+  step.size = args.template tensor<const int64_t>(0);
+  step.condition = args.template tensor<bool>(1);
+  const int64_t points = call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int segment_max_forward_condition(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition<scalar_t>(*call));
+}
+
 template <typename scalar_t>
 struct segment_max_forward_ties_top_base_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -277,7 +326,7 @@ int run_segment_max_forward_ties_top_base(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {3, 2, 1},  // top
-      {5, 2, 1},  // ties_top
+      {6, 2, 1},  // ties_top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -314,7 +363,7 @@ struct segment_max_forward_ties_top_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     const int64_t segment_value = segment.load(n);
-    int64_t* const cell = ties_top.at(rt::checked(segment_value, S, report, 5, 0), place);
+    int64_t* const cell = ties_top.at(rt::checked(segment_value, S, report, 6, 0), place);
     const opmath_t part = top.load(rt::checked(segment_value, S, report, 3, 0), place);
     rt::atomic_sum(cell, input.load(n, place) == part ? 1 : 0);
   }
@@ -325,7 +374,7 @@ int run_segment_max_forward_ties_top(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 1, -1},  // segment
-      {5, 2, 1},   // ties_top
+      {6, 2, 1},   // ties_top
       {0, 2, 1},   // input
       {3, 2, 1},   // top
   };
@@ -351,112 +400,62 @@ extern "C" int segment_max_forward_ties_top(const OpgenCall* call) {
   });
 }
 
-// --- backward
-// tensors: grad_output, input, segment, size, ties_top, top, grad_top, grad_input
-// dims: N, S
-// ints: num_segments
-
+// one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_backward_top_base_step {
+struct segment_max_forward_condition_2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> top;
+  rt::Tensor<bool> condition_2;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const int64_t> segment;
+  rt::Tensor<const opmath_t> top;
+  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider batch_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    opmath_t top_value;
-    compute(&top_value);
-    top.store(top_value, s, place);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> top_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t top_value;
-      compute(&top_value);
-      top_pack.set(i, top_value);
-    }
-    rt::store_pack(top, first, top_pack);
+    const int64_t n = rest;
+    const opmath_t part = top.load(rt::checked(segment.load(n), S, report, 3, 0), place);
+    condition_2.store(input.load(n, place) == part, n, place);
   }
 };
 
 template <typename scalar_t>
-int run_segment_max_backward_top_base(const OpgenCall& call) {
+int run_segment_max_forward_condition_2(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {5, 2, 1},  // top
+      {7, 2, 1},   // condition_2
+      {0, 2, 1},   // input
+      {1, 1, -1},  // segment
+      {3, 2, 1},   // top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_top_base_step<scalar_t> step;
-  step.top = args.template tensor<opmath_t>(0);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call) * call.dims[1];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int segment_max_backward_top_base(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_backward_top_base<scalar_t>(*call));
-}
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
-struct segment_max_backward_top_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> top;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> input;
-  OpgenBadIndex* report;
-  int64_t S;
-  rt::Divider n_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
-    opmath_t* const cell = top.at(rt::checked(segment.load(n), S, report, 5, 0), place);
-    rt::atomic_max(cell, input.load(n, place));
-  }
-};
-
-template <typename scalar_t>
-int run_segment_max_backward_top(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {5, 2, 1},   // top
-      {2, 1, -1},  // segment
-      {1, 2, 1},   // input
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_top_step<scalar_t> step;
-  step.top = args.template tensor<opmath_t>(0);
-  step.segment = args.template tensor<const int64_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
+  segment_max_forward_condition_2_step<scalar_t> step;
+  step.condition_2 = args.template tensor<bool>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.segment = args.template tensor<const int64_t>(2);
+  step.top = args.template tensor<const opmath_t>(3);
   step.report = call.device_room;
   step.S = call.dims[1];
-  step.n_size = rt::Divider(call.dims[0]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
-  const int status = run_segment_max_backward_top_base<scalar_t>(call);
-  if (status != OPGEN_OK) return status;
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
-extern "C" int segment_max_backward_top(const OpgenCall* call) {
+extern "C" int segment_max_forward_condition_2(const OpgenCall* call) {
   return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_backward_top<scalar_t>(call));
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_forward_condition_2<scalar_t>(call));
   });
 }
+
+// --- backward
+// tensors: grad_output, input, segment, condition, ties_top, condition_2, grad_top, grad_input
+// dims: N, S
+// ints: num_segments
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -464,7 +463,7 @@ struct segment_max_backward_grad_top_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_top;
-  rt::Tensor<const int64_t> size;
+  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_output;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -473,7 +472,7 @@ struct segment_max_backward_grad_top_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    grad_top.store(size.load(s) > 0 ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
+    grad_top.store(condition.load(s) ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
   }
 };
 
@@ -482,14 +481,14 @@ int run_segment_max_backward_grad_top(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {6, 2, 1},   // grad_top
-      {3, 1, -1},  // size
+      {3, 1, -1},  // condition
       {0, 2, 1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_max_backward_grad_top_step<scalar_t> step;
   step.grad_top = args.template tensor<opmath_t>(0);
-  step.size = args.template tensor<const int64_t>(1);
+  step.condition = args.template tensor<const bool>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -507,8 +506,7 @@ struct segment_max_backward_grad_input_step {
 
   rt::Tensor<const int64_t> segment;
   rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> top;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<const opmath_t> grad_top;
   rt::Tensor<const int64_t> ties_top;
   OpgenBadIndex* report;
@@ -521,16 +519,15 @@ struct segment_max_backward_grad_input_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t segment_value = segment.load(n);
-    const opmath_t part = top.load(rt::checked(segment_value, S, report, 5, 0), place);
-    const bool part_2 = input.load(n, place) == part;
-    opmath_t part_3;
-    if (part_2) {
-      const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S, report, 6, 0), place);
-      part_3 = part_4 / ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+    const bool part = condition_2.load(n, place);
+    opmath_t part_2;
+    if (part) {
+      const opmath_t part_3 = grad_top.load(rt::checked(segment_value, S, report, 6, 0), place);
+      part_2 = part_3 / ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
     } else {
-      part_3 = 0;
+      part_2 = 0;
     }
-    grad_input.store(part_3, n, place);
+    grad_input.store(part_2, n, place);
   }
 };
 
@@ -540,8 +537,7 @@ int run_segment_max_backward_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {2, 1, -1},  // segment
       {7, 2, 1},   // grad_input
-      {1, 2, 1},   // input
-      {5, 2, 1},   // top
+      {5, 2, 1},   // condition_2
       {6, 2, 1},   // grad_top
       {4, 2, 1},   // ties_top
   };
@@ -550,10 +546,9 @@ int run_segment_max_backward_grad_input(const OpgenCall& call) {
   segment_max_backward_grad_input_step<scalar_t> step;
   step.segment = args.template tensor<const int64_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
-  step.top = args.template tensor<const opmath_t>(3);
-  step.grad_top = args.template tensor<const opmath_t>(4);
-  step.ties_top = args.template tensor<const int64_t>(5);
+  step.condition_2 = args.template tensor<const bool>(2);
+  step.grad_top = args.template tensor<const opmath_t>(3);
+  step.ties_top = args.template tensor<const int64_t>(4);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -575,11 +570,13 @@ extern "C" const OpgenCudaStep segment_max_cuda_steps[] = {
     // 2
     {segment_max_forward_output, nullptr, 0},
     // 3
-    {segment_max_forward_ties_top, nullptr, 1},
+    {segment_max_forward_condition, nullptr, 0},
     // 4
-    {segment_max_backward_top, nullptr, 1},
+    {segment_max_forward_ties_top, nullptr, 1},
     // 5
-    {segment_max_backward_grad_top, nullptr, 0},
+    {segment_max_forward_condition_2, nullptr, 1},
     // 6
+    {segment_max_backward_grad_top, nullptr, 0},
+    // 7
     {segment_max_backward_grad_input, nullptr, 1},
 };

@@ -13,20 +13,23 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-Tensor sign_ste_forward(const Tensor& x) {
+std::tuple<Tensor, Tensor> sign_ste_forward(const Tensor& x) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::batch});
   call.run(0);
-  return call.result("y", Element::scalar);
+  return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
 }
 
-Tensor sign_ste_backward(const Tensor& grad_y, const Tensor& x, const std::vector<bool>& mask) {
+Tensor sign_ste_backward(const Tensor& grad_y, const Tensor& x, const Tensor& condition,
+                         const std::vector<bool>& mask) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch});
   call.input("x", x, Element::scalar, {opgen::batch});
+  call.input("condition", condition, Element::boolean, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
@@ -46,8 +49,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("sign_ste_forward(Tensor x) -> Tensor");
-  m.def("sign_ste_backward(Tensor grad_y, Tensor x, bool[] needs_input_grad) -> Tensor");
+  m.def("sign_ste_forward(Tensor x) -> (Tensor, Tensor)");
+  m.def("sign_ste_backward(Tensor grad_y, Tensor x, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

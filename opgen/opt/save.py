@@ -43,7 +43,7 @@ def save(
     if stated is None:
         forward, gradient = _with_statistics(forward, gradient)
     early = independent(gradient)
-    chosen = _chosen(forward, gradient, early, stated, leaves)
+    chosen = (*_chosen(forward, gradient, early, stated, leaves), *(leaves or ()))
     kept = [s for s in parts(early) if s.target in chosen]
     saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
     candidates = [*gradient.inputs, *saved]

@@ -206,20 +206,20 @@ def _continues(base: str, rest: str) -> bool:
     """Does the rest apply one operator to all of the base?"""
     if not rest.startswith((" * ", " + ", " - ")):
         return False
-    signs = _signs(rest[3:])
+    signs, of_base = _signs(rest[3:]), _signs(base)
     if rest[1] == "*":
-        return signs == "" and not any(c in _signs(base) for c in "+-")
-    return "+" not in signs and "-" not in signs
+        return signs == "" and not any(c in of_base for c in "+-<")
+    return not any(c in signs for c in "+-<") and "<" not in of_base
 
 
 def _signs(text: str) -> str:
-    """The operators of a text outside of parentheses; anything but arithmetic counts as both signs."""
+    """The operators of a text outside of parentheses; `<` stands for all that bind less than a sum."""
     depth, out = 0, ""
     for word in text.split(" "):
         if depth == 0 and word in ("+", "-", "*", "/", "@", "//", "%", "**"):
             out += word
         elif depth == 0 and word in ("if", "else", "and", "or", "not", "&", "|", "<", "<=", ">", ">=", "==", "!="):
-            out += "+-"
+            out += "<"
         depth += sum((c in "([") - (c in ")]") for c in word)
     return out
 

@@ -43,6 +43,18 @@ forward: |
   z[..., k < N] = x[..., k]**2 if not keep
 """
 
+# A comparison with a number in one variant, and with a larger one in another.
+BEYOND = """
+op: beyond
+inputs:
+  x: {shape: [M]}
+params:
+  flag: {type: bool, default: true}
+forward: |
+  y[i] = where(2*i + 1 < M, log(x[i]), 0) if flag
+  y[i] = where(2*i + 1 < M - 1, log(x[i]), 0) if not flag
+"""
+
 
 class Values:
     """What names stand for, as numbers; equal computations have equal numbers."""
@@ -118,3 +130,7 @@ def test_variants_of_every_spec_keep_their_values(path: Path, monkeypatch: pytes
 
 def test_a_line_is_not_taken_apart_where_its_end_reads_what_it_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert functions_of(SHORTER, "chosen.yaml", monkeypatch) == len(STAGES)
+
+
+def test_a_comparison_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert functions_of(BEYOND, "beyond.yaml", monkeypatch) == len(STAGES)

@@ -16,9 +16,9 @@ from tests.emit.test_torch_specs import SPECS, STAGES, derived
 
 
 def _function(f: TorchFunction) -> str:
-    body = "\n".join(f"        {line}" for line in (*f.lines, f"return {', '.join(f.returns)}"))
-    arguments = "".join(f"        {a},\n" for a in f.arguments)
-    return f"    def {f.name}(\n{arguments}    ):\n{body}\n"
+    body = "\n".join(f"    {line}" for line in (*f.lines, f"return {', '.join(f.returns)}"))
+    arguments = "".join(f"    {a},\n" for a in f.arguments)
+    return f"def {f.name}(\n{arguments}):\n{body}\n"
 
 
 def test_ruff_agrees(tmp_path: Path) -> None:
@@ -34,9 +34,9 @@ def test_ruff_agrees(tmp_path: Path) -> None:
                 found.append(torch_function(f"{path.stem}_{stage}", programs, operator, masked="second" in stage))
     helpers = [h for h in RUNTIME if any(h in f.helpers for f in found)]
     imports = "".join(f"    {h},\n" for h in helpers)
-    head = f"import math\n\nimport torch\n\nfrom .functions import (\n{imports})\n\n\nclass Functions:\n"
+    head = f"import math\n\nimport torch\n\nfrom .functions import (\n{imports})\n\n\n"
     file = tmp_path / "functions.py"
-    file.write_text(fitted(head + "\n".join(map(_function, found))), encoding="utf-8")
+    file.write_text(fitted(head + "\n\n".join(map(_function, found))), encoding="utf-8")
     for command in (["check"], ["format", "--check", "--diff"]):
         options = ["--isolated", "--no-cache", "--line-length", "120"]
         done = subprocess.run([ruff, *command, *options, str(file)], capture_output=True, text=True, check=False)

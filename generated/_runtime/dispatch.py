@@ -114,6 +114,7 @@ class Op(ABC):
         tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
         LIBRARY.define(f"{name}{schema}", tags=tags)
         LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=tags[:1])
+        self.define_more()  # before the packet is asked for: torch makes another one after every definition
         self.packet = getattr(getattr(torch.ops, NAMESPACE), name)
         self.call, self.batched = self.packet.default, self.packet.batched
         self._register(name, self.kernel, self.fake)
@@ -132,6 +133,10 @@ class Op(ABC):
         LIBRARY.impl(f"{name}.batched", self.batched_autograd, "Autograd", with_keyset=True)
         torch.library.register_vmap(f"{NAMESPACE}::{name}", self.vmap, lib=LIBRARY)
         torch.library.register_vmap(f"{NAMESPACE}::{name}.batched", self.batched_vmap, lib=LIBRARY)
+
+    def define_more(self) -> None:
+        """Define what overloads there are besides."""
+        return
 
     def _register(self, name: str, kernel: Formula, fake: Formula) -> None:
         LIBRARY.impl(name, kernel, "CompositeExplicitAutograd")

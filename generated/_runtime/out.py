@@ -45,15 +45,25 @@ def write_out(function: Callable[..., Any], out: Any, given: Sequence[Any], /, *
     return outs if several else out
 
 
-def add_overload(op: Forward) -> None:
+def define(op: Forward) -> None:
     """Define `opgen::<op>.out`, which takes and returns a tensor for every output."""
-    outputs, (arguments, _) = op.definition.outputs, op.definition.schema.split(" -> ")
-    names = ["out" if len(outputs) == 1 else f"out_{n}" for n in outputs]
-    names = [n if n not in op.arguments else f"{n}_" for n in names]
+    names, (arguments, _) = _names(op), op.definition.schema.split(" -> ")
     outs = ", ".join(f"Tensor(a{k}!) {n}" for k, n in enumerate(names))
     returns = ", ".join(f"Tensor(a{k}!)" for k in range(len(names)))
     returns = returns if len(names) == 1 else f"({returns})"
     LIBRARY.define(f"{op.name}.out{arguments[:-1]}, *, {outs}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
+
+
+def _names(op: Forward) -> list[str]:
+    """What the overload calls the tensors that it writes."""
+    outputs = op.definition.outputs
+    names = ["out" if len(outputs) == 1 else f"out_{n}" for n in outputs]
+    return [n if n not in op.arguments else f"{n}_" for n in names]
+
+
+def add_kernel(op: Forward) -> None:
+    """Make the overload do what it is for."""
+    names = _names(op)
 
     def kernel(*args: Any, **given: Tensor) -> Any:
         outs = tuple(given[n] for n in names)

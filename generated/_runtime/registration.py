@@ -67,11 +67,14 @@ class Forward(Op):
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
         self.reached = tuple(d.inputs.index(n) for n in self.wrt)
         self.slots = tuple(self.wrt.index(n) if n in self.wrt else None for n in self.arguments)
-        out.add_overload(self)
+        out.add_kernel(self)
         native.add(d.name, "forward", self)
         if d.contraction:
             for device in ("CPU", "CUDA"):
                 LIBRARY.impl(self.name, autocast(self, device.lower()), f"Autocast{device}")
+
+    def define_more(self) -> None:
+        out.define(self)
 
     def keep(self, ctx: Any, tensors: Arguments, results: Arguments) -> None:
         known = results + tensors

@@ -83,18 +83,22 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     last = Compute(s.target.name, loops_of(scope.loops), body.scalar, op, loops_of(over), kind, s.span)
     if op is not None and kind is not body.kind and not REDUCTIONS[op].differentiable:
         counted = replace(last, target=frame.state.fresh(f"{op}_{s.target.name}"), kind=body.kind)
-        at = tuple(a if isinstance(a, Batch) else Index(a.name) for a in last.axes)
-        return (*pending, counted, replace(last, body=Read(counted.target, at), op=None, over=()))
+        return (*pending, counted, replace(last, body=_read_of(counted), op=None, over=()))
     return _without_copy(pending, last)
 
 
 def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute, ...]:
     """A reduction that turns out to be the whole right side (`sum[k](…) + bias[n]` without bias) is not copied."""
-    if last.op is None and pending and pending[-1].axes == last.axes and pending[-1].kind is last.kind:
-        at = tuple(a if isinstance(a, Batch) else Index(a.name) for a in last.axes)
-        if last.body == Read(pending[-1].target, at):
-            return (*pending[:-1], replace(pending[-1], target=last.target, kind=last.kind, span=last.span))
-    return (*pending, last)
+    made = pending[-1] if pending else None
+    if made is None or last.op is not None or (made.axes, made.kind) != (last.axes, last.kind):
+        return (*pending, last)
+    copied = last.body == _read_of(made)
+    return (*pending[:-1], replace(made, target=last.target, span=last.span)) if copied else (*pending, last)
+
+
+def _read_of(s: Compute) -> Read:
+    """What a statement makes, at the point of its own axes."""
+    return Read(s.target, tuple(a if isinstance(a, Batch) else Index(a.name) for a in s.axes))
 
 
 def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:

@@ -136,6 +136,10 @@ FOUND = {
     "a batch that only an integer has": (
         "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
     ),
+    "a guarded place where there is none": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [K], dtype: int}}\n"
+        "forward: 'y[k] = where(ids[k] >= 0 and ids[k] < N, square(x[ids[k]]), 1)'\n"
+    ),
 }
 SHAPES = {
     "a whole number where nothing can be read": {"x": (1,)},
@@ -154,6 +158,7 @@ SHAPES = {
     "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
+    "a guarded place where there is none": {"x": (0,), "ids": (2,)},
     "a second element of one": {"x": (1,)},
 }
 

@@ -137,12 +137,12 @@ def cross_entropy_backward(
         grad_weight_sum_c = as_rows(grad_sum_c.unsqueeze(-1) * logp, 2).sum((0, -2))
         safe_target = torch.where(keep, target, 0)
         update = torch.where(keep, -(grad_hit * pick(logp, safe_target, guarded=True)), 0)
-        grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update)
+        grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update, padded=True)
         if reduction == "mean":
             update_2 = torch.where(keep, grad_sum_n_all_2, 0)
             grad_weight_share = grad_output.new_zeros(C)
             position = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share = add_at(grad_weight_share, position, update_2)
+            grad_weight_share = add_at(grad_weight_share, position, update_2, padded=True)
         grad_weight = grad_weight_sum_c + grad_weight_hit
         if reduction == "mean":
             grad_weight = grad_weight + grad_weight_share

@@ -192,9 +192,10 @@ def cross_entropy_second(
             grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
             grad_grad_sum_c_part = grad_grad_weight @ logp.mT
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
-    if weight is not None and reduction == "mean":
-        safe_safe_target = torch.where(keep, safe_target, 0)
-        grad_grad_weight_picked = take(grad_grad_weight, safe_safe_target, guarded=True)
+    if weight is not None:
+        if reduction != "mean":
+            safe_target = torch.where(keep, target, 0)
+        grad_grad_weight_picked = take(grad_grad_weight, safe_target, fill=0)
     if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
         neg_value_2 = -(grad_grad_weight_picked * logp_picked)
         safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
@@ -210,8 +211,6 @@ def cross_entropy_second(
         grad_sum_n_all_1 = -(grad_grad_sum_n_all_2 * grad_output / sum_n_all_2**2)
         grad_sum_c_1 = torch.where(keep, -(grad_sum_n_all_1 * label_smoothing / C), 0)
         grad_hit_1 = grad_sum_n_all_1 * (1 - label_smoothing)
-    if (needs_input_grad[0] or needs_input_grad[1]) and weight is not None and reduction != "mean":
-        safe_target = torch.where(keep, target, 0)
     if reduction == "none":
         N = grad_grad_input.shape[-2]
         batch = grad_output.shape[:-1]
@@ -228,16 +227,14 @@ def cross_entropy_second(
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
-            safe_safe_target = torch.where(keep, safe_target, 0)
-            grad_grad_weight_picked_2 = take(grad_grad_weight, safe_safe_target, guarded=True)
+            product_2 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
             if reduction == "sum":
-                product = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
-                chosen_3 = torch.where(keep, -product, 0)
+                chosen_3 = torch.where(keep, -product_2, 0)
                 grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
-                total_2 = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
-                grad_grad_output_grad_sum_c = torch.where(keep, -(total_2 * label_smoothing / C), 0).sum()
-                product_2 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-                grad_grad_output = product_2 + grad_grad_output_grad_sum_c
+                total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
+                grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
+                product_3 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+                grad_grad_output = product_3 + grad_grad_sum_n_all_part
         if reduction != "none":
             if weight is None:
                 product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
@@ -247,10 +244,9 @@ def cross_entropy_second(
                     grad_grad_output = product_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            product_2 = grad_grad_weight_picked_2 * pick(logp, safe_target, guarded=True)
-            total_2 = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
+            total = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
             product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
-            grad_grad_output = total_2 * (1 - label_smoothing) + torch.where(keep, -(product_3 / C), 0)
+            grad_grad_output = total * (1 - label_smoothing) + torch.where(keep, -(product_3 / C), 0)
         if reduction == "none":
             if weight is None:
                 chosen_3 = torch.where(keep, -(grad_grad_sum_c * label_smoothing / C), 0)
@@ -268,11 +264,10 @@ def cross_entropy_second(
         else:
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
         if weight is not None:
-            position = torch.where(mask & keep.unsqueeze(-1), safe_target.unsqueeze(-1), 0)
+            neg_value_3 = -(grad_grad_weight_picked * grad_hit)
+            safe_neg_value_3 = torch.where(keep, neg_value_3, 0)
+            chosen_2 = torch.where(mask, safe_neg_value_3.unsqueeze(-1), 0)
             if reduction == "mean":
-                grad_grad_weight_picked_2 = take(grad_grad_weight, position, guarded=True)
-                neg_value_3 = -(grad_grad_weight_picked_2 * grad_hit)
-                chosen_2 = torch.where(mask, torch.where(keep.unsqueeze(-1), neg_value_3, 0), 0)
                 neg_value_4 = -(grad_hit_1 * weight_picked_2)
                 safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
                 chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
@@ -280,14 +275,8 @@ def cross_entropy_second(
                 total_2 = chosen_2 + product_2 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
                 grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
             else:
-                grad_grad_weight_picked = take(grad_grad_weight, position, guarded=True)
-                if reduction == "sum":
-                    chosen_2 = torch.where(keep.unsqueeze(-1), -(grad_grad_weight_picked * grad_hit), 0)
-                else:
-                    product = grad_grad_weight_picked * grad_hit.unsqueeze(-1)
-                    chosen_2 = torch.where(keep.unsqueeze(-1), -product, 0)
-                total = torch.where(mask, chosen_2, 0) + grad_grad_weight * grad_sum_c.unsqueeze(-1)
-                grad_logp_1 = total - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
+                product = grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
+                grad_logp_1 = chosen_2 + grad_grad_weight * grad_sum_c.unsqueeze(-1) - product
         elif reduction != "mean":
             grad_logp_1 = -(grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1))
             sum_grad_logp_1 = grad_logp_1.sum(-1)
@@ -303,22 +292,23 @@ def cross_entropy_second(
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
         grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
         mask_4 = mask & keep.unsqueeze(-1)
-        position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
         if reduction != "none":
             chosen_4 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
             update = torch.where(mask_4, torch.where(mask, chosen_4, 0), 0)
         else:
             chosen_3 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
             update = torch.where(mask_4, torch.where(mask, chosen_3, 0), 0)
-        grad_weight_grad_logp_1 = add_at(grad_grad_input.new_zeros(C), position_2, update)
+        position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
+        grad_weight_grad_logp_1 = grad_grad_input.new_zeros(C)
+        grad_weight_grad_logp_1 = add_at(grad_weight_grad_logp_1, position_2, update, padded=True)
         if reduction == "mean":
             grad_weight_sum_c_1 = as_rows(grad_sum_c_1.unsqueeze(-1) * logp, 2).sum((0, -2))
             update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
-            grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2)
+            grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2, padded=True)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
             grad_weight_share_1 = grad_grad_input.new_zeros(C)
             position_3 = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share_1 = add_at(grad_weight_share_1, position_3, update_3)
+            grad_weight_share_1 = add_at(grad_weight_share_1, position_3, update_3, padded=True)
             total_3 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
             grad_weight = total_3 + grad_weight_hit_1 + grad_weight_share_1
         else:
@@ -460,12 +450,13 @@ def cross_entropy_backward_tangent(
             chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
             product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
             update = chosen_4 + torch.where(keep, -product_5, 0)
-        tangent_grad_weight_hit = add_at(tangent_grad_output.new_zeros(C), safe_target, update)
+        tangent_grad_weight_hit = tangent_grad_output.new_zeros(C)
+        tangent_grad_weight_hit = add_at(tangent_grad_weight_hit, safe_target, update, padded=True)
         if reduction == "mean":
             update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
             tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
             position = torch.broadcast_to(safe_target, (*batch, N))
-            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2)
+            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2, padded=True)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit
         if reduction == "mean":
             tangent_grad_weight = tangent_grad_weight + tangent_grad_weight_share

@@ -22,18 +22,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import (
-    add_along,
-    add_at,
-    as_rows,
-    columns,
-    flat_index,
-    take,
-    upcast,
-    upcast_all,
-    variance,
-    window,
-)
+from .._runtime.functions import add_along, add_at, as_rows, columns, take, upcast, upcast_all, variance, window
 from . import function
 
 
@@ -127,16 +116,13 @@ def group_norm_second(
     N = grad_grad_input.shape[0]
     power = rstd**3
     mask_5 = (c // S >= 0) & (c // S < G)
-    n = torch.arange(N, device=grad_grad_input.device)
-    chosen = torch.where(mask_5, n.unsqueeze(-1), 0)
-    chosen_2 = torch.where(mask_5, c // (S if S != 0 else 1), 0)
+    chosen = torch.where(mask_5, c // (S if S != 0 else 1), 0)
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     batch = grad_output.shape[:-2]
-    position = flat_index((N, G), chosen, chosen_2)
     update = torch.where(mask_5, grad_grad_input / (S * math.prod(batch)), 0)
     grad_grad_mu_rows_3 = as_rows(update, 2).sum(0)
-    grad_grad_mu = grad_grad_input.new_zeros(N, G).flatten(0, 1)
-    grad_grad_mu = add_at(grad_grad_mu, position, grad_grad_mu_rows_3).unflatten(0, (N, G))
+    grad_grad_mu = grad_grad_input.new_zeros(N, G).mT
+    grad_grad_mu = add_at(grad_grad_mu, chosen, grad_grad_mu_rows_3.mT, padded=True).mT
     total = c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1)
     if weight is not None:
         mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
@@ -147,9 +133,8 @@ def group_norm_second(
     product_2 = 2 * grad_grad_input * difference_3
     update_2 = torch.where(mask_5, product_2 / (S * math.prod(batch)), 0)
     grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
-    grad_grad_variance_ = grad_grad_input.new_zeros(N, G).flatten(0, 1)
-    grad_grad_variance_ = add_at(grad_grad_variance_, position, grad_grad_variance__rows_3)
-    grad_grad_variance_ = grad_grad_variance_.unflatten(0, (N, G))
+    grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
+    grad_grad_variance_ = add_at(grad_grad_variance_, chosen, grad_grad_variance__rows_3.mT, padded=True).mT
     grad_grad_rstd = -0.5 * grad_grad_variance_ * power
     if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
         difference_2_2 = input.mT - take(mu.mT, c // S)
@@ -188,107 +173,93 @@ def group_norm_second(
             update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2_2
         else:
             update_3 = grad_grad_input * grad_output
-        position_2 = c // S
+        position = c // S
         grad_rstd_grad_weight_rows_4 = as_rows(update_3, 2).sum(0)
         if weight is not None:
             grad_rstd_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position_2, grad_rstd_grad_weight_rows_4).mT
+            grad_rstd_grad_weight = add_at(grad_rstd_grad_weight, position, grad_rstd_grad_weight_rows_4).mT
             update_4 = grad_grad_input * grad_output * weight
-            position_3 = c // S
+            position_2 = c // S
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
         grad_rstd_grad_input = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_3, grad_rstd_grad_input_rows_4.mT).mT
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_input_rows_4.mT).mT
         else:
-            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position_2, grad_rstd_grad_weight_rows_4.mT).mT
+            grad_rstd_grad_input = add_at(grad_rstd_grad_input, position, grad_rstd_grad_weight_rows_4.mT).mT
         if weight is not None:
             update_5 = -(grad_grad_mu_picked * grad_output * weight)
-            position_4 = c // S
+            position_3 = c // S
             grad_rstd_grad_mu_rows_4 = as_rows(update_5, 2).sum(0)
         else:
             update_4 = -(grad_grad_mu_picked * grad_output)
-            position_3 = c // S
+            position_2 = c // S
             grad_rstd_grad_input_rows_4 = as_rows(update_4, 2).sum(0)
         grad_rstd_grad_mu = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_4, grad_rstd_grad_mu_rows_4.mT).mT
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_mu_rows_4.mT).mT
             total_2 = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
         else:
-            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_3, grad_rstd_grad_input_rows_4.mT).mT
+            grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_2, grad_rstd_grad_input_rows_4.mT).mT
         product_4 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
         if weight is not None:
             grad_variance__1 = -0.5 * (total_2 - product_4) * power
             update_6 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
-            position_5 = c // S
+            position_4 = c // S
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
-            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_5, grad_mu_grad_weight_rows_4).mT
+            grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_4, grad_mu_grad_weight_rows_4).mT
         else:
             grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - product_4) * power
         grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
         product_7 = -2 * grad_grad_input * grad_variance__picked
         update_7 = torch.where(mask_5, product_7 / (S * math.prod(batch)), 0)
         grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
-        grad_mu_grad_input = grad_grad_input.new_zeros(N, G).flatten(0, 1)
-        grad_mu_grad_input = add_at(grad_mu_grad_input, position, grad_mu_grad_input_rows_3)
-        grad_mu_grad_input = grad_mu_grad_input.unflatten(0, (N, G))
+        grad_mu_grad_input = grad_grad_input.new_zeros(N, G).mT
+        grad_mu_grad_input = add_at(grad_mu_grad_input, chosen, grad_mu_grad_input_rows_3.mT, padded=True).mT
         if weight is not None:
             product_8 = grad_grad_rstd_picked * grad_output * weight
             update_8 = -product_8
-            position_6 = c // S
+            position_5 = c // S
             grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
         else:
             update_6 = -(grad_grad_rstd_picked * grad_output)
-            position_4 = c // S
+            position_3 = c // S
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
         grad_mu_grad_rstd = grad_grad_input.new_zeros(N, G).mT
         if weight is not None:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_6, grad_mu_grad_rstd_rows_4.mT).mT
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_5, grad_mu_grad_rstd_rows_4.mT).mT
             grad_mu_1 = grad_mu_grad_weight + grad_mu_grad_input + grad_mu_grad_rstd
         else:
-            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_4, grad_mu_grad_weight_rows_4.mT).mT
+            grad_mu_grad_rstd = add_at(grad_mu_grad_rstd, position_3, grad_mu_grad_weight_rows_4.mT).mT
             grad_mu_1 = grad_mu_grad_input + grad_mu_grad_rstd
         product_11 = 2 * grad_grad_input * grad_variance__picked
         update_9 = torch.where(mask_5, product_11 / (S * math.prod(batch)), 0)
-        if weight is not None:
-            position_8 = torch.where(mask_5, total, 0)
-            position_9 = flat_index((N, C), chosen, position_8)
-        else:
-            position_6 = torch.where(mask_5, total, 0)
-            position_7 = flat_index((N, C), chosen, position_6)
-        grad_input_grad_input = grad_grad_input.new_zeros(*batch, N, C).flatten(-2)
-        if weight is not None:
-            grad_input_grad_input = add_along(
-                grad_input_grad_input, torch.broadcast_to(position_9, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
-            )
-        else:
-            grad_input_grad_input = add_along(
-                grad_input_grad_input, torch.broadcast_to(position_7, (*batch, N, C)).flatten(-2), update_9.flatten(-2)
-            )
-        grad_input_grad_input = grad_input_grad_input.unflatten(-1, (N, C))
+        position_6 = torch.where(mask_5, total, 0)
+        grad_input_grad_input = grad_grad_input.new_zeros(*batch, N, C)
+        grad_input_grad_input = add_along(grad_input_grad_input, position_6, update_9, padded=True)
         if weight is not None:
             difference_4 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
         else:
             mask_4 = (c // S >= 0) & (c // S < G)
             product_8 = c // (S if S != 0 else 1) * S
-            position_8 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
-            input_picked_4 = columns(input, position_8, guarded=True)
+            position_5 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
+            input_picked_4 = columns(input, position_5, guarded=True)
             difference_4 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
             product_12 = 2 * grad_variance__1_picked * difference_4
-            chosen_3 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
+            chosen_2 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
         else:
             ratio_4 = 2 * grad_variance__1_picked * difference_4 / (S * math.prod(batch))
         grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
-            chosen_4 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
+            chosen_3 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
             product_13 = grad_grad_weight * grad_output * rstd_picked_2
-            grad_input = product_13 + grad_input_grad_input + product_8 + chosen_3 + chosen_4
+            grad_input = product_13 + grad_input_grad_input + product_8 + chosen_2 + chosen_3
         else:
-            chosen_3 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
+            chosen_2 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
             product_9 = take(grad_grad_rstd.mT, c // S).mT * grad_output
-            grad_input = grad_input_grad_input + product_9 + torch.where(mask_4, ratio_4, 0) + chosen_3
+            grad_input = grad_input_grad_input + product_9 + torch.where(mask_4, ratio_4, 0) + chosen_2
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
         product_14 = grad_grad_input.mT * grad_output.mT * rstd_picked

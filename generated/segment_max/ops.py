@@ -99,7 +99,8 @@ def segment_max_second(
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
     safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     update = torch.where(condition_2, grad_grad_input / safe_ties_top, 0)
-    grad_grad_top = add_along(grad_grad_input.new_zeros(*batch, S), safe_segment, update)
+    grad_grad_top = grad_grad_input.new_zeros(*batch, S)
+    grad_grad_top = add_along(grad_grad_top, safe_segment, update, padded=True)
     grad_grad_output = torch.where(condition, grad_grad_top, 0).movedim(-1, 0).to(dtype)
     return grad_grad_output
 

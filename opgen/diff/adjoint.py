@@ -241,8 +241,8 @@ class _Sweep:
             value = self.gather(x, self.axes_of(x)).tensor
         else:
             value = self.builder.emit(f"grad_{x}", self.axes_of(x), ZERO).tensor
-        taken = any(t.name == f"grad_{x}" for t in self.program.inputs)  # of an output, besides its cotangent
-        return Output(f"grad_saved_{x}" if taken else f"grad_{x}", value, shape, like=like, of=x)
+        kept = any(t.name == x and t.role is Role.SAVED for t in self.program.inputs)  # an output has a cotangent too
+        return Output(f"grad_saved_{x}" if kept else f"grad_{x}", value, shape, like=like, of=x)
 
     def overridden(self, x: str, shape: Shape) -> str:
         """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""

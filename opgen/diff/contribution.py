@@ -141,7 +141,8 @@ def _scatter(
     whole = [BATCH, *(Index(a.name) for a in loops if isinstance(a, Axis) and a in axes)]
     at = tuple(p if p in whole or isinstance(p, Batch) else where(active, p, ZERO) for p in access.at)
     value = product(where(active, ONE, ZERO), value)
-    return Scatter(target, axes, loops, at, value, padded=access.fill is not None)
+    padded = access.fill is not None or active != TRUE
+    return Scatter(target, axes, loops, at, value, padded=padded)
 
 
 def activity(e: Scalar, access: Read) -> Scalar:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diff.structure import close, loops_of, positions, tensors_of
+from opgen.diff.structure import close, loops_of, positions
 from opgen.ir.functions import row
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
@@ -117,7 +117,7 @@ class _Values:
     def needs(self, whole: Statement, s: Compute | Scatter) -> tuple[str, ...]:
         """What a statement that no cotangent enters is computed from."""
         if isinstance(whole, Recurrence):
-            return tuple(t for t in tensors_of(whole) if t not in targets(whole))
+            return tuple(r.tensor for r in statement_reads(whole) if r.tensor not in targets(whole))
         found: dict[str, None] = {}
         for e, loops in _bodies(s):
             found.update(dict.fromkeys(self.inside(e, s, loops, guarded=False)))

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.diff.structure import close, tensors_of
+from opgen.diff.structure import close
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
-from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, targets
+from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
 from opgen.ir.rewrite import renamed
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
@@ -103,7 +103,7 @@ def _chosen(
     if stated is not None:
         return tuple(s.target for s in parts(early) if s.target in stated)
     mine = {s.target for s in parts(early)}
-    wanted = {t for s in gradient.statements if s.target not in mine for t in tensors_of(s)}
+    wanted = {r.tensor for s in gradient.statements if s.target not in mine for r in statement_reads(s)}
     wanted |= {o.value for o in gradient.outputs}
     alive = {o.value for o in forward.outputs}
     own = {s.target for s in parts(forward.statements)}
@@ -127,8 +127,8 @@ def _chosen(
 
 
 def _outside(s: Statement) -> tuple[str, ...]:
-    """What a statement needs from others."""
-    return tuple(t for t in tensors_of(s) if t not in targets(s))
+    """What a statement reads of others; one whose dtype alone it asks for it need not have."""
+    return tuple(r.tensor for r in statement_reads(s) if r.tensor not in targets(s))
 
 
 def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:

@@ -136,6 +136,24 @@ FOUND = {
     "a batch that only an integer has": (
         "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
     ),
+    "a guarded place where there is none": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [K], dtype: int}}\n"
+        "forward: 'y[k] = where(ids[k] >= 0 and ids[k] < N, square(x[ids[k]]), 1)'\n"
+    ),
+    "an input of which only the dtype is asked": (
+        "inputs: {x: {shape: [N, ...]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  y[i < N, ...] = 2\n"
+        "  y[(2*q + 1) % 2, ...] min= cast(w[q] + w[0], x)*w[q]\n"
+    ),
+    "a cotangent that one variant asks for": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
+        "outputs: [t, y]\n"
+        "forward: |\n"
+        "  t[s < N] = tanh(where(x[s] > 0.1, w[N - 1 - s] + w[s], 0.5*t[s + 1]))\n"
+        "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
+        "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
+    ),
 }
 SHAPES = {
     "a whole number where nothing can be read": {"x": (1,)},
@@ -154,6 +172,9 @@ SHAPES = {
     "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
     "one place written in two ways": {"x": (3,)},
     "one element where there is none": {"x": (0,)},
+    "a guarded place where there is none": {"x": (0,), "ids": (2,)},
+    "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
+    "a cotangent that one variant asks for": {"x": (2,), "w": (2,)},
     "a second element of one": {"x": (1,)},
 }
 

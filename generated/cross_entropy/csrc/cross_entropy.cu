@@ -1107,9 +1107,9 @@ struct cross_entropy_backward_0_grad_weight_hit_step {
   rt::Tensor<const opmath_t> sum_n_all_2;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
-  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
+  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch batch;
 
@@ -1119,7 +1119,8 @@ struct cross_entropy_backward_0_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 12, 0));
+    if (!((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
     opmath_t part;
     if (keep_2) {
       const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
@@ -1150,9 +1151,9 @@ int run_cross_entropy_backward_0_grad_weight_hit(const OpgenCall& call) {
   step.sum_n_all_2 = args.template tensor<const opmath_t>(3);
   step.logp = args.template tensor<const opmath_t>(4);
   step.ignore_index = call.ints[0];
-  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   const int status = run_cross_entropy_backward_0_grad_weight_hit_base<scalar_t>(call);
@@ -1220,7 +1221,6 @@ struct cross_entropy_backward_0_grad_weight_share_step {
   rt::Tensor<opmath_t> grad_weight_share;
   rt::Tensor<const opmath_t> grad_sum_n_all_2;
   int64_t ignore_index;
-  OpgenBadIndex* report;
   int64_t C;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -1231,7 +1231,8 @@ struct cross_entropy_backward_0_grad_weight_share_step {
     const int64_t n = rest;
     const int64_t target_value_3 = target.load(n, place);
     const bool keep_3 = target_value_3 != ignore_index;
-    opmath_t* const cell = grad_weight_share.at(rt::checked(keep_3 ? target_value_3 : 0, C, report, 13, 0));
+    if (!((keep_3 ? target_value_3 : 0) >= 0 && (keep_3 ? target_value_3 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_share.at(keep_3 ? target_value_3 : 0);
     rt::atomic_sum(cell, keep_3 ? grad_sum_n_all_2.load() : opmath_t(0));
   }
 };
@@ -1251,7 +1252,6 @@ int run_cross_entropy_backward_0_grad_weight_share(const OpgenCall& call) {
   step.grad_weight_share = args.template tensor<opmath_t>(1);
   step.grad_sum_n_all_2 = args.template tensor<const opmath_t>(2);
   step.ignore_index = call.ints[0];
-  step.report = call.device_room;
   step.C = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -1261,9 +1261,7 @@ int run_cross_entropy_backward_0_grad_weight_share(const OpgenCall& call) {
 }
 
 extern "C" int cross_entropy_backward_0_grad_weight_share(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_share<scalar_t>(call));
-  });
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_0_grad_weight_share<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -1590,9 +1588,9 @@ struct cross_entropy_backward_1_grad_weight_hit_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
-  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
+  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch batch;
 
@@ -1602,7 +1600,8 @@ struct cross_entropy_backward_1_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 9, 0));
+    if (!((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
     opmath_t part;
     if (keep_2) {
       const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 6, 1), place);
@@ -1631,9 +1630,9 @@ int run_cross_entropy_backward_1_grad_weight_hit(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.logp = args.template tensor<const opmath_t>(3);
   step.ignore_index = call.ints[0];
-  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   const int status = run_cross_entropy_backward_1_grad_weight_hit_base<scalar_t>(call);
@@ -1917,9 +1916,9 @@ struct cross_entropy_backward_2_grad_weight_hit_step {
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> logp;
   int64_t ignore_index;
-  OpgenBadIndex* report;
   int64_t C;
   opmath_t label_smoothing;
+  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch batch;
 
@@ -1929,7 +1928,8 @@ struct cross_entropy_backward_2_grad_weight_hit_step {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    opmath_t* const cell = grad_weight_hit.at(rt::checked(keep_2 ? target_value_2 : 0, C, report, 9, 0));
+    if (!((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
     opmath_t part;
     if (keep_2) {
       const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 6, 1), place);
@@ -1958,9 +1958,9 @@ int run_cross_entropy_backward_2_grad_weight_hit(const OpgenCall& call) {
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.logp = args.template tensor<const opmath_t>(3);
   step.ignore_index = call.ints[0];
-  step.report = call.device_room;
   step.C = call.dims[1];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  step.report = call.device_room;
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   const int status = run_cross_entropy_backward_2_grad_weight_hit_base<scalar_t>(call);
@@ -2255,7 +2255,7 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 14
     {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
     // 15
-    {cross_entropy_backward_0_grad_weight_share, nullptr, 1},
+    {cross_entropy_backward_0_grad_weight_share, nullptr, 0},
     // 16
     {cross_entropy_backward_0_grad_weight, nullptr, 0},
     // 17

@@ -856,7 +856,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
-          if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 12, 0)) return;
+          if (!rt::within(keep_2 ? target_value_2 : 0, C)) return;
           opmath_t part_2;
           if (keep_2) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) / rt::load(sum_n_all_2, point.at[2]);
@@ -904,7 +904,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_3 = rt::load(target, point.at[0]);
           const bool keep_3 = target_value_3 != ignore_index;
-          if (!rt::inside(host, keep_3 ? target_value_3 : 0, C, 13, 0)) return;
+          if (!rt::within(keep_3 ? target_value_3 : 0, C)) return;
           opmath_t part_2;
           if (keep_3) {
             part_2 = rt::load(grad_sum_n_all_2, point.at[1]);
@@ -1181,7 +1181,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
-          if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 9, 0)) return;
+          if (!rt::within(keep_2 ? target_value_2 : 0, C)) return;
           opmath_t part_2;
           if (keep_2) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
@@ -1426,7 +1426,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_2 = target_value_2 != ignore_index;
-          if (!rt::inside(host, keep_2 ? target_value_2 : 0, C, 9, 0)) return;
+          if (!rt::within(keep_2 ? target_value_2 : 0, C)) return;
           opmath_t part_2;
           if (keep_2) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);

@@ -19,9 +19,10 @@ from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
 from opgen.diff.sizes import Sizes
-from opgen.diff.structure import Builder, close, loops_of, positions, shape_axes
+from opgen.diff.structure import Builder, close, loops_of, shape_axes
 from opgen.ir.functions import row as function
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Compute,
     Kind,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from opgen.diff.algebra import product
 from opgen.diff.rules import INDEX_RULES as KEPT
-from opgen.diff.rules import Change, IndexRules, result
-from opgen.diff.structure import Builder, positions
+from opgen.diff.rules import Change, IndexRules
+from opgen.diff.structure import Builder
+from opgen.ir.point import positions, read_of
 from opgen.ir.program import Axis, Compute, Recurrence
 from opgen.ir.scalar import INF, NEG_INF, ONE, ZERO, Index, Read, Scalar, add, call, sub, substitute, where
 
@@ -69,7 +70,7 @@ def _factor(b: Builder, s: Compute) -> Read:
 
 def _product_before(s: Compute) -> Scalar:
     axis = _axis(s)
-    return where(call("gt", Index(axis.name), ZERO), _at(result(s), axis, _before(axis)), ONE)
+    return where(call("gt", Index(axis.name), ZERO), _at(read_of(s), axis, _before(axis)), ONE)
 
 
 def _cumprod_back(b: Builder, s: Compute, d: Change) -> Scalar:
@@ -85,7 +86,7 @@ def _cumprod_forth(b: Builder, s: Compute, d: Change) -> Scalar:
 
 def _weight(s: Compute, e: Scalar, d: Scalar) -> Scalar:
     """`exp(e - T)*d`, 0 where everything so far is -inf."""
-    t = result(s)
+    t = read_of(s)
     return where(call("eq", t, NEG_INF), ZERO, product(d, call("exp", sub(e, t))))
 
 
@@ -96,14 +97,14 @@ def _decay(before: Scalar, after: Scalar) -> Scalar:
 
 def _logcumsumexp_back(b: Builder, s: Compute, d: Change) -> Scalar:
     axis = _axis(s)
-    decay = _decay(result(s), _at(result(s), axis, _next(axis)))
+    decay = _decay(read_of(s), _at(read_of(s), axis, _next(axis)))
     share = _scan(b, f"share_{s.target}", s, decay, d.value, reverse=True)
     return _weight(s, s.body, share)
 
 
 def _logcumsumexp_forth(b: Builder, s: Compute, d: Change) -> Scalar:
     axis = _axis(s)
-    decay = _decay(_at(result(s), axis, _before(axis)), result(s))
+    decay = _decay(_at(read_of(s), axis, _before(axis)), read_of(s))
     return _scan(b, f"change_{s.target}", s, decay, _weight(s, s.body, d.value), reverse=False)
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diff.structure import close, loops_of, positions
+from opgen.diff.structure import close, loops_of
 from opgen.ir.functions import row
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Compute,
     Kind,

@@ -83,6 +83,12 @@ def test_kept_conditions_are_counted_again() -> None:
     assert list(kept.values()) == ["bool", "bool"]  # of the rows, and of what stood there before
 
 
+def test_a_softmax_over_segments_is_kept_as_it_is() -> None:
+    formula = "t[k < K] = 0\nt[s[e]] += exp(x[e])\ny[f] = exp(x[f])/t[s[f]]"
+    inputs = "{x: {shape: [E]}, s: {shape: [E], dtype: int}}"
+    assert leaves(formula, inputs, "dims: {K: 3}\noutputs: [y]") == {"s": "int", "y": "float"}
+
+
 def test_an_input_that_is_read_anyway_is_kept_as_it_is() -> None:
     assert leaves("y = where(x > 0, x**3, x)", "[x]") == {"x": "float"}
 

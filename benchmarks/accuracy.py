@@ -1,18 +1,20 @@
 """How accurate float32 results are: every scalar function and every element-wise spec, value and first derivative.
 
-    python benchmarks/accuracy.py [points per octave] [names]
+    python benchmarks/accuracy.py [--write] [points per octave] [names]
 
 Compares the compiled CPU kernels, the generated torch code, and torch's own function and autograd (where it has none,
 the formula step by step in torch) with mpmath, on a log-spaced grid over everything float32 holds with special values
-and within the domains that specs state. A nan or an infinity is listed where a number is due. Writes
-`benchmarks/results/accuracy.md` and `.json`.
+and within the domains that specs state. A nan or an infinity is listed where a number is due. `--write` puts the table
+of all functions and specs into `benchmarks/results/accuracy.md` and `.json`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
@@ -65,18 +67,39 @@ def _point(xs: tuple[float, ...]) -> str:
     return f"({', '.join(f'{x:.4g}' for x in xs)})" if len(xs) > 1 else f"{xs[0]:.4g}"
 
 
+def arguments(known: Collection[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="keep the table under benchmarks/results")
+    parser.add_argument("per_octave", metavar="points per octave", type=int, nargs="?", default=1)
+    parser.add_argument("names", nargs="*", help="functions and specs; all of them where none is named")
+    found = parser.parse_args()
+    if found.per_octave < 0:
+        parser.error("there are no fewer than 0 points per octave")
+    if unknown := [name for name in found.names if name not in known]:
+        parser.error(f"nothing is called {', '.join(unknown)}; there are {', '.join(known)}")
+    if found.write and found.names:
+        parser.error("--write keeps the table of everything, so that it takes no names")
+    return found
+
+
 def main() -> None:
-    per_octave = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    cases = [c for c in (*operators.functions(), *operators.specs()) if c.name in sys.argv[2:] or not sys.argv[2:]]
+    every = {c.name: c for c in (*operators.functions(), *operators.specs())}
+    given = arguments(every)
+    cases = [every[name] for name in given.names or every]
     found: list[measure.Line] = []
     with tempfile.TemporaryDirectory() as folder:
         library = Library(cases, Path(folder))
         implementations = {**library.implementation(), "form": torch_form, "torch": measure.torch_own}
         for c in cases:
-            truth = measure.sampled(c, measure.grid(c, per_octave), measure.bits(c))
+            truth = measure.sampled(c, measure.grid(c, given.per_octave), measure.bits(c))
             found += measure.lines(c, truth, implementations)
     text = f"{summary(found)}\n{table(found)}"
     print(text)
+    if given.write:
+        write(text, found)
+
+
+def write(text: str, found: list[measure.Line]) -> None:
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "accuracy.md").write_text(f"# {__doc__.splitlines()[0]}\n\n{text}", encoding="utf-8")
     rows = [{"name": x.name, "of": x.of, **{k: asdict(s) for k, s in x.scores.items()}} for x in found]

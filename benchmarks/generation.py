@@ -9,6 +9,7 @@ of 1000).
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
 import sys
@@ -54,7 +55,14 @@ def composition(folder: Path, length: int) -> float:
     return seconds("-m", "opgen.cli", "build", str(spec), "--out", str(folder / f"chain_{length}"))
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true", help="measure a chain of 1000 statements as well")
+    return parser.parse_args()
+
+
 def main() -> None:
+    long = arguments().long
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print("| build of one spec | seconds | bare imports | ratio |\n|---|---|---|---|")
@@ -62,7 +70,7 @@ def main() -> None:
             print(f"| {what} | {build:.3f} | {imports:.3f} | {build / imports:.2f} |")
         print("\n| statements | seconds | ms per statement |\n|---|---|---|")
         base = composition(folder, 1)
-        for length in (*LENGTHS, *((1000,) if "--long" in sys.argv else ())):
+        for length in (*LENGTHS, *((1000,) if long else ())):
             taken = composition(folder, length)
             print(f"| {length} | {taken:.2f} | {(taken - base) / length * 1000:.1f} |")
 

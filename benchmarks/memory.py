@@ -8,6 +8,7 @@ counted, not timed, so that every machine gives the same.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -36,7 +37,14 @@ def measured(subject: Subject, folder: Path) -> dict[str, dict[int, Memory]]:
     return {**rows, "composed of torch functions": over(subject.composed)}
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="keep the figures under benchmarks/results")
+    return parser.parse_args()
+
+
 def main() -> None:
+    write = arguments().write
     with tempfile.TemporaryDirectory() as name:
         found = {title: measured(s, Path(name) / str(k)) for k, (title, s) in enumerate(SUBJECTS.items())}
     print("| operator | form | rows | saved | forward | backward |\n|---|---|---|---|---|---|")
@@ -44,7 +52,7 @@ def main() -> None:
         for form, by_rows in forms.items():
             for n, m in by_rows.items():
                 print(f"| {title} | {form} | {n} | {m.saved:,} | {m.forward:,} | {m.backward:,} |")
-    if "--write" in sys.argv:
+    if write:
         rows = [
             {"operator": title, "form": form, "rows": n, **asdict(m)}
             for title, forms in found.items()

@@ -9,9 +9,9 @@ within a round, its spread the distance of the quartiles.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +80,14 @@ def ratios(pairs: dict[str, tuple[Call, Call]]) -> dict[str, dict[str, float]]:
     return found
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="keep the figures under benchmarks/results")
+    return parser.parse_args()
+
+
 def main() -> None:
+    write = arguments().write
     torch.set_num_threads(1)
     pairs = {}
     for name, (ours, theirs, tensors) in subjects().items():
@@ -91,7 +98,7 @@ def main() -> None:
     for name, r in found.items():
         times = f"{r['ours_us']:.2f} | {r['torch_us']:.2f}"
         print(f"| {name} | {times} | {r['ratio']:.2f} | {r['low']:.2f} … {r['high']:.2f} |")
-    if "--write" in sys.argv:
+    if write:
         path = ROOT / "benchmarks" / "results" / "overhead.json"
         rounded = {name: {k: round(v, 3) for k, v in r.items()} for name, r in found.items()}
         path.write_text(json.dumps({"torch": torch.__version__, "calls": rounded}, indent=1) + "\n")

@@ -11,6 +11,7 @@ a gradient that is not the formula's own. What has no gradient in torch is not c
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
@@ -135,7 +136,14 @@ def row(op: str) -> tuple[str, int, int | None, int | None] | None:
     return f"{op}, {case}", ours(tests, case), tried(by_torch, tests, case), tried(by_min_cut, tests, case)
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="keep the figures under benchmarks/results")
+    return parser.parse_args()
+
+
 def main() -> None:
+    write = arguments().write
     ops = sorted(p.parent.name for p in (ROOT / "generated").glob("*/manifest.json"))
     with use_backend("torch"):
         rows = [r for op in ops if (r := row(op)) is not None]
@@ -150,7 +158,7 @@ def main() -> None:
         lines.append(f"| {name} | {' | '.join(shown)} |")
     text = "\n".join(lines) + f"\n\n{len(rows)} operators; {len(worse)} keep more than the best of the others.\n"
     print(text)
-    if "--write" in sys.argv:
+    if write:
         head = "# Bytes kept for backward\n\n"
         (ROOT / "benchmarks" / "results" / "saved.md").write_text(head + text, encoding="utf-8")
 

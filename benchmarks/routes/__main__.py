@@ -8,7 +8,7 @@ table into the README. Needs a C++ compiler; the C++ route alone takes a minute.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,11 +49,20 @@ def reasons(found: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.routes", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="put the table into benchmarks/results and the README")
+    return parser.parse_args()
+
+
 def main() -> None:
+    write = arguments().write
     found = {name: {c: failure(f, check) for c, check in CHECKS.items()} for name, f in routes().items()}
     text = table(found)
     print(text, reasons(found), sep="\n")
-    if "--write" in sys.argv:
+    if write:
         results = ROOT / "benchmarks" / "results" / "routes.md"
         head = f"# `y = x * sigmoid(x)` by the usual routes and by opgen, torch {torch.__version__.split('+')[0]}\n"
         results.write_text(f"{head}\n{text}\nWhy not:\n\n{reasons(found)}", encoding="utf-8")

@@ -18,17 +18,17 @@ from torch import Tensor
 from .._runtime.functions import amax
 
 
-def max_with_index_forward(input: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def max_with_index_forward(input: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The value, and what backward needs of it."""
     value = amax(input, -1)
     index = input.argmax(-1)
     condition = input == value.unsqueeze(-1)
-    ties_value = condition.sum(-1)
-    return value, index, condition, ties_value
+    return value, index, condition
 
 
-def max_with_index_backward(grad_value: Tensor, condition: Tensor, ties_value: Tensor) -> Tensor:
+def max_with_index_backward(grad_value: Tensor, condition: Tensor) -> Tensor:
     """The gradient of each input that needs one."""
+    ties_value = condition.sum(-1)
     safe_ties_value = torch.where(condition, ties_value.unsqueeze(-1), 1)
     grad_input = torch.where(condition, grad_value.unsqueeze(-1) / safe_ties_value, 0)
     return grad_input
@@ -56,28 +56,24 @@ class MaxWithIndexFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         (input,) = inputs
-        _, index, condition, ties_value = output
+        _, index, condition = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(index, condition, ties_value)
-        ctx.save_for_backward(condition, ties_value)
+        ctx.mark_non_differentiable(index, condition)
+        ctx.save_for_backward(condition)
         ctx.save_for_forward(input)
 
     @staticmethod
     def backward(
-        ctx: Any,
-        grad_value: Tensor | None,
-        _grad_index: Tensor | None,
-        _grad_condition: Tensor | None,
-        _grad_ties_value: Tensor | None,
+        ctx: Any, grad_value: Tensor | None, _grad_index: Tensor | None, _grad_condition: Tensor | None
     ) -> Any:
         if grad_value is None:
             return None
-        condition, ties_value = ctx.saved_tensors
-        grad_input = max_with_index_backward(grad_value, condition, ties_value)
+        (condition,) = ctx.saved_tensors
+        grad_input = max_with_index_backward(grad_value, condition)
         return grad_input
 
     @staticmethod
     def jvp(ctx: Any, tangent_input: Any) -> Any:
         (input,) = ctx.saved_tensors
         tangent_value = max_with_index_tangent(tangent_input, input)
-        return tangent_value, None, None, None
+        return tangent_value, None, None

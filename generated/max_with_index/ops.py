@@ -29,31 +29,30 @@ def fake(input: Tensor) -> tuple[Tensor, ...]:
         input.new_empty(input.shape[:-1]),
         input.new_empty(input.shape[:-1], dtype=torch.int64),
         input.new_empty((*input.shape[:-1], N), dtype=torch.bool),
-        input.new_empty(input.shape[:-1], dtype=torch.int64),
     )
 
 
-def backward_fake(
-    grad_value: Tensor, input: Tensor, condition: Tensor, ties_value: Tensor, needs_input_grad: Sequence[bool]
-) -> Tensor:
+def backward_fake(grad_value: Tensor, input: Tensor, condition: Tensor, needs_input_grad: Sequence[bool]) -> Tensor:
     """Empty gradients."""
     return input.new_empty(input.shape)
 
 
 def read(input: Tensor) -> tuple[bool, ...]:
     """Of which tensors that are kept for backward more than the size is read."""
-    return False, True, True
+    return False, True
 
 
-def max_with_index_second(grad_grad_input: Tensor, condition: Tensor, ties_value: Tensor) -> Tensor:
+def max_with_index_second(grad_grad_input: Tensor, condition: Tensor) -> Tensor:
     """The gradient of the gradient."""
+    ties_value = condition.sum(-1)
     safe_ties_value = torch.where(condition, ties_value.unsqueeze(-1), 1)
     grad_grad_value = torch.where(condition, grad_grad_input / safe_ties_value, 0).sum(-1)
     return grad_grad_value
 
 
-def max_with_index_backward_tangent(tangent_grad_value: Tensor, condition: Tensor, ties_value: Tensor) -> Tensor:
+def max_with_index_backward_tangent(tangent_grad_value: Tensor, condition: Tensor) -> Tensor:
     """The directional derivative of the gradient."""
+    ties_value = condition.sum(-1)
     safe_ties_value = torch.where(condition, ties_value.unsqueeze(-1), 1)
     ratio = tangent_grad_value.unsqueeze(-1) / safe_ties_value
     tangent_grad_input = torch.where(condition, ratio, 0)
@@ -77,19 +76,17 @@ def backward_flops(grad_value: Tensor, input: Tensor) -> int:
 OP = register(
     Definition(
         name="max_with_index",
-        schema="(Tensor input) -> (Tensor, Tensor, Tensor, Tensor)",
+        schema="(Tensor input) -> (Tensor, Tensor, Tensor)",
         inputs=("input",),
         kinds="f",
         outputs=("value", "index"),
-        residuals=("condition", "ties_value"),
+        residuals=("condition",),
         differentiable=("input", "value"),
         forward=function.max_with_index_forward,
         fake=fake,
         check=check,
-        backward_schema=(
-            "(Tensor grad_value, Tensor input, Tensor condition, Tensor ties_value, bool[] needs_input_grad) -> Tensor"
-        ),
-        saved=("input", "condition", "ties_value"),
+        backward_schema="(Tensor grad_value, Tensor input, Tensor condition, bool[] needs_input_grad) -> Tensor",
+        saved=("input", "condition"),
         read=read,
         backward=function.max_with_index_backward,
         backward_fake=backward_fake,
@@ -101,9 +98,9 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("... N", "...", "...", "... N", "..."),
+                layouts=("... N", "...", "...", "... N"),
                 forward=("...",),
-                backward=("...", "N"),
+                backward=("...",),
             ),
         ),
     )

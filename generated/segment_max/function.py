@@ -38,24 +38,24 @@ def segment_max_forward(
     top = combine_along(top_start, segment, input, "amax")
     output = torch.where(size > 0, top, empty).movedim(-1, 0).to(dtype)
     condition = size > 0
-    ties_top_base = (top_start == top).long()
-    position = torch.where(input == columns(top, segment), segment, 0)
-    ties_top = add_along(ties_top_base, position, (input == columns(top, segment)).long())
-    ties_top = ties_top.movedim(-1, 0)
     condition_2 = input == columns(top, segment)
     condition_2 = condition_2.movedim(-1, 0)
-    return output, condition, ties_top, condition_2
+    condition_3 = top_start == top
+    condition_3 = condition_3.movedim(-1, 0)
+    return output, condition, condition_2, condition_3
 
 
 def segment_max_backward(
-    grad_output: Tensor, condition: Tensor, ties_top: Tensor, condition_2: Tensor, segment: Tensor
+    grad_output: Tensor, condition: Tensor, condition_2: Tensor, condition_3: Tensor, segment: Tensor
 ) -> Tensor:
     """The gradient of each input that needs one."""
     grad_output = grad_output.movedim(0, -1)
     grad_top = torch.where(condition, grad_output, 0)
+    condition_3 = condition_3.movedim(0, -1)
+    ties_top_base = condition_3.long()
     condition_2 = condition_2.movedim(0, -1)
     safe_segment = torch.where(condition_2, segment, 0)
-    ties_top = ties_top.movedim(0, -1)
+    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
     safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     grad_top_picked = pick(grad_top.unsqueeze(-2), safe_segment, guarded=True)
@@ -99,10 +99,10 @@ class SegmentMaxFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, segment, num_segments, _ = inputs
-        _, condition, ties_top, condition_2 = output
+        _, condition, condition_2, condition_3 = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(condition, ties_top, condition_2)
-        ctx.save_for_backward(segment, condition, ties_top, condition_2)
+        ctx.mark_non_differentiable(condition, condition_2, condition_3)
+        ctx.save_for_backward(segment, condition, condition_2, condition_3)
         ctx.save_for_forward(input, segment)
         ctx.params = (num_segments,)
 
@@ -111,13 +111,13 @@ class SegmentMaxFunction(torch.autograd.Function):
         ctx: Any,
         grad_output: Tensor | None,
         _grad_condition: Tensor | None,
-        _grad_ties_top: Tensor | None,
         _grad_condition_2: Tensor | None,
+        _grad_condition_3: Tensor | None,
     ) -> Any:
         if grad_output is None:
             return None, None, None, None
-        segment, condition, ties_top, condition_2 = ctx.saved_tensors
-        grad_input = segment_max_backward(grad_output, condition, ties_top, condition_2, segment)
+        segment, condition, condition_2, condition_3 = ctx.saved_tensors
+        grad_input = segment_max_backward(grad_output, condition, condition_2, condition_3, segment)
         return grad_input, None, None, None
 
     @staticmethod

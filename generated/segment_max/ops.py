@@ -53,8 +53,8 @@ def fake(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> tup
     return (
         input.new_empty((S, *input.shape[1:])),
         input.new_empty((S,), dtype=torch.bool),
-        input.new_empty((S, *input.shape[1:]), dtype=torch.int64),
         input.new_empty((N, *input.shape[1:]), dtype=torch.bool),
+        input.new_empty((S, *input.shape[1:]), dtype=torch.bool),
     )
 
 
@@ -63,8 +63,8 @@ def backward_fake(
     input: Tensor,
     segment: Tensor,
     condition: Tensor,
-    ties_top: Tensor,
     condition_2: Tensor,
+    condition_3: Tensor,
     num_segments: int,
     empty: float,
     needs_input_grad: Sequence[bool],
@@ -82,20 +82,22 @@ def segment_max_second(
     grad_grad_input: Tensor,
     grad_output: Tensor,
     condition: Tensor,
-    ties_top: Tensor,
     condition_2: Tensor,
+    condition_3: Tensor,
     segment: Tensor,
     num_segments: int,
 ) -> Tensor:
     """The gradient of the gradient."""
     dtype = grad_grad_input.dtype
     grad_grad_input = upcast(grad_grad_input)
+    condition_3 = condition_3.movedim(0, -1)
+    ties_top_base = condition_3.long()
     condition_2 = condition_2.movedim(0, -1)
     safe_segment = torch.where(condition_2, segment, 0)
+    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
     S = num_segments
     batch = grad_output.shape[1:]
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    ties_top = ties_top.movedim(0, -1)
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
     safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     update = torch.where(condition_2, grad_grad_input / safe_ties_top, 0)
@@ -106,14 +108,16 @@ def segment_max_second(
 
 
 def segment_max_backward_tangent(
-    tangent_grad_output: Tensor, condition: Tensor, ties_top: Tensor, condition_2: Tensor, segment: Tensor
+    tangent_grad_output: Tensor, condition: Tensor, condition_2: Tensor, condition_3: Tensor, segment: Tensor
 ) -> Tensor:
     """The directional derivative of the gradient."""
     tangent_grad_output = tangent_grad_output.movedim(0, -1)
     tangent_grad_top = torch.where(condition, tangent_grad_output, 0)
+    condition_3 = condition_3.movedim(0, -1)
+    ties_top_base = condition_3.long()
     condition_2 = condition_2.movedim(0, -1)
     safe_segment = torch.where(condition_2, segment, 0)
-    ties_top = ties_top.movedim(0, -1)
+    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
     ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
     safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
     tangent_grad_top_picked = pick(tangent_grad_top.unsqueeze(-2), safe_segment, guarded=True)
@@ -133,7 +137,7 @@ def backward_flops(grad_output: Tensor, input: Tensor) -> int:
     """The floating-point operations of the gradients."""
     points = math.prod(grad_output.shape[1:])
     N = input.shape[0]
-    return N * points
+    return points * N
 
 
 OP = register(
@@ -147,17 +151,17 @@ OP = register(
         params=("num_segments", "empty"),
         defaults=(0.0,),
         outputs=("output",),
-        residuals=("condition", "ties_top", "condition_2"),
+        residuals=("condition", "condition_2", "condition_3"),
         differentiable=("input", "output"),
         forward=function.segment_max_forward,
         fake=fake,
         check=check,
         check_values=check_values,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor segment, Tensor condition, Tensor ties_top, "
-            "Tensor condition_2, SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor segment, Tensor condition, Tensor condition_2, "
+            "Tensor condition_3, SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "segment", "condition", "ties_top", "condition_2"),
+        saved=("input", "segment", "condition", "condition_2", "condition_3"),
         read=read,
         backward=function.segment_max_backward,
         backward_fake=backward_fake,
@@ -169,9 +173,9 @@ OP = register(
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("N ...", "N", "S ...", "S", "S ...", "N ..."),
+                layouts=("N ...", "N", "S ...", "S", "N ...", "S ..."),
                 forward=("...",),
-                backward=("...", "N"),
+                backward=("...",),
             ),
         ),
     )

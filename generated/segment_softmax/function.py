@@ -23,8 +23,8 @@ from torch import Tensor
 from .._runtime.functions import add_along, columns, combine_along, upcast, upcast_all
 
 
-def segment_softmax_forward(input: Tensor, segment: Tensor, num_segments: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The value, and what backward needs of it."""
+def segment_softmax_forward(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
+    """The value."""
     dtype = input.dtype
     input = upcast(input)
     S = num_segments
@@ -37,26 +37,19 @@ def segment_softmax_forward(input: Tensor, segment: Tensor, num_segments: int) -
     total = add_along(total_start.to(input.dtype), segment, weight)
     output = weight / columns(total, segment)
     output = output.movedim(-1, 0).to(dtype)
-    weight = weight.movedim(-1, 0)
-    total = total.movedim(-1, 0)
-    return output, weight, total
+    return output
 
 
-def segment_softmax_backward(
-    grad_output: Tensor, weight: Tensor, total: Tensor, segment: Tensor, num_segments: int
-) -> Tensor:
+def segment_softmax_backward(grad_output: Tensor, output: Tensor, segment: Tensor, num_segments: int) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
-    grad_output, weight, total = upcast_all(grad_output, weight, total)
-    total = total.movedim(0, -1)
-    total_picked = columns(total, segment)
+    grad_output, output = upcast_all(grad_output, output)
     S = num_segments
     batch = grad_output.shape[1:]
     grad_output = grad_output.movedim(0, -1)
-    weight = weight.movedim(0, -1)
-    update = -(grad_output * weight / total_picked**2)
-    grad_total = add_along(grad_output.new_zeros(*batch, S), segment, update)
-    grad_input = (grad_output / total_picked + columns(grad_total, segment)) * weight
+    output = output.movedim(0, -1)
+    dot_output = add_along(grad_output.new_zeros(*batch, S), segment, grad_output * output)
+    grad_input = output * (grad_output - columns(dot_output, segment))
     grad_input = grad_input.movedim(-1, 0).to(dtype)
     return grad_input
 
@@ -89,33 +82,28 @@ class SegmentSoftmaxFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, segment: Tensor, num_segments: int) -> tuple[Tensor, ...]:
+    def forward(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
         return segment_softmax_forward(input, segment, num_segments)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, segment, num_segments = inputs
-        _, weight, total = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(weight, total)
-        ctx.save_for_backward(input, segment, weight, total)
+        ctx.save_for_backward(segment, output)
         ctx.save_for_forward(input, segment)
         ctx.params = (num_segments,)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_weight: Tensor | None, _grad_total: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None
-        input, segment, weight, total = ctx.saved_tensors
+        segment, output = ctx.saved_tensors
         (num_segments,) = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, weight, total = segment_softmax_forward(input, segment, num_segments)
-        grad_input = segment_softmax_backward(grad_output, weight, total, segment, num_segments)
+        grad_input = segment_softmax_backward(grad_output, output, segment, num_segments)
         return grad_input, None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent_input: Any, _segment: Any, _num_segments: Any) -> Any:
         input, segment = ctx.saved_tensors
         (num_segments,) = ctx.params
-        tangent_output = segment_softmax_tangent(tangent_input, input, segment, num_segments)
-        return tangent_output, None, None
+        return segment_softmax_tangent(tangent_input, input, segment, num_segments)

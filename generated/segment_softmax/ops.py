@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
@@ -15,7 +14,6 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
-    compute_dtype,
     domain_error,
     range_error,
     rank_error,
@@ -23,7 +21,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_along, columns, combine_along, upcast_all
+from .._runtime.functions import add_along, columns, upcast_all
 from . import function
 
 
@@ -46,24 +44,18 @@ def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
         raise range_error("segment_softmax", "segment", segment, "0 <= segment < num_segments")
 
 
-def fake(input: Tensor, segment: Tensor, num_segments: int) -> tuple[Tensor, ...]:
+def fake(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
     """Empty results: shapes and dtypes without values."""
     check(input, segment, num_segments)
     E = input.shape[0]
-    S = num_segments
-    return (
-        input.new_empty((E, *input.shape[1:])),
-        input.new_empty((E, *input.shape[1:]), dtype=compute_dtype(input)),
-        input.new_empty((S, *input.shape[1:]), dtype=compute_dtype(input)),
-    )
+    return input.new_empty((E, *input.shape[1:]))
 
 
 def backward_fake(
     grad_output: Tensor,
     input: Tensor,
     segment: Tensor,
-    weight: Tensor,
-    total: Tensor,
+    output: Tensor,
     num_segments: int,
     needs_input_grad: Sequence[bool],
 ) -> Tensor:
@@ -71,89 +63,67 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, segment: Tensor, num_segments: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True, True
+
+
 def segment_softmax_second(
     grad_grad_input: Tensor,
     grad_output: Tensor,
-    input: Tensor,
+    output: Tensor,
     segment: Tensor,
     num_segments: int,
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
+    grad_grad_output = grad_saved_output = None
     dtype = grad_grad_input.dtype
-    grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
+    grad_grad_input, grad_output, output = upcast_all(grad_grad_input, grad_output, output)
     S = num_segments
     batch = grad_output.shape[1:]
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    top_start = grad_grad_input.new_full((*batch, S), -math.inf)
-    input = input.movedim(0, -1)
-    top = combine_along(top_start, segment, input, "amax")
-    weight = torch.exp(input - columns(top, segment).detach())
-    total_start = torch.full((*batch, S), 0, device=grad_grad_input.device)
-    total = add_along(total_start.to(grad_grad_input.dtype), segment, weight)
-    total_picked = columns(total, segment)
-    power = total_picked**2
     grad_output = grad_output.movedim(0, -1)
-    product = grad_grad_input * weight
-    grad_grad_total = add_along(grad_grad_input.new_zeros(*batch, S), segment, product)
-    grad_grad_total_picked = columns(grad_grad_total, segment)
+    output = output.movedim(0, -1)
+    product = grad_grad_input * output
+    grad_dot_output = add_along(grad_grad_input.new_zeros(*batch, S), segment, -product)
+    grad_dot_output_picked = columns(grad_dot_output, segment)
     if needs_input_grad[0]:
-        grad_grad_output = product / total_picked - grad_grad_total_picked * weight / power
+        grad_grad_output = product + grad_dot_output_picked * output
         grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
-        update = -(grad_output * weight / power)
-        grad_total = add_along(grad_grad_input.new_zeros(*batch, S), segment, update)
-        update_2 = -(grad_grad_input * grad_output * weight / power)
-        grad_total_grad_input = add_along(grad_grad_input.new_zeros(*batch, S), segment, update_2)
-        update_3 = 2 * grad_grad_total_picked * grad_output * weight / total_picked**3
-        grad_total_grad_total = add_along(grad_grad_input.new_zeros(*batch, S), segment, update_3)
-        grad_total_1 = grad_total_grad_input + grad_total_grad_total
-        product_2 = grad_grad_input * (grad_output / total_picked + columns(grad_total, segment))
-        ratio = grad_grad_total_picked * grad_output / power
-        grad_weight = product_2 + columns(grad_total_1, segment) - ratio
-        grad_input = grad_weight * weight
-        grad_input = grad_input.movedim(-1, 0).to(dtype)
-    return grad_grad_output, grad_input
+        dot_output = add_along(grad_grad_input.new_zeros(*batch, S), segment, grad_output * output)
+        product_2 = grad_grad_input * (grad_output - columns(dot_output, segment))
+        grad_saved_output = product_2 + grad_dot_output_picked * grad_output
+        grad_saved_output = grad_saved_output.movedim(-1, 0).to(dtype)
+    return grad_grad_output, grad_saved_output
 
 
 def segment_softmax_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    input: Tensor,
+    tangent_output: Tensor,
+    output: Tensor,
     segment: Tensor,
     num_segments: int,
 ) -> Tensor:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    grad_output, input = upcast_all(grad_output, input)
+    tangent_grad_output, tangent_output = upcast_all(tangent_grad_output, tangent_output)
+    grad_output, output = upcast_all(grad_output, output)
     S = num_segments
     batch = grad_output.shape[1:]
     tangent_grad_output = tangent_grad_output.movedim(0, -1)
-    top_start = tangent_grad_output.new_full((*batch, S), -math.inf)
-    input = input.movedim(0, -1)
-    top = combine_along(top_start, segment, input, "amax")
-    weight = torch.exp(input - columns(top, segment).detach())
-    tangent_input = tangent_input.movedim(0, -1)
-    tangent_weight = weight * tangent_input
-    total_start = torch.full((*batch, S), 0, device=tangent_grad_output.device)
-    total = add_along(total_start.to(tangent_grad_output.dtype), segment, weight)
-    tangent_total = add_along(tangent_grad_output.new_zeros(*batch, S), segment, tangent_weight)
-    total_picked = columns(total, segment)
-    power = total_picked**2
     grad_output = grad_output.movedim(0, -1)
-    update = -(grad_output * weight / power)
-    grad_total = add_along(tangent_grad_output.new_zeros(*batch, S), segment, update)
-    tangent_total_picked = columns(tangent_total, segment)
-    product = weight * tangent_grad_output
-    ratio = 2 * grad_output * weight * tangent_total_picked / total_picked**3
-    update_2 = ratio - product / power - grad_output * tangent_weight / power
-    tangent_grad_total = add_along(tangent_grad_output.new_zeros(*batch, S), segment, update_2)
-    product_2 = (grad_output / total_picked + columns(grad_total, segment)) * tangent_weight
-    total_2 = product / total_picked + weight * columns(tangent_grad_total, segment) + product_2
-    tangent_grad_input = total_2 - grad_output * weight * tangent_total_picked / power
+    output = output.movedim(0, -1)
+    update = grad_output * output
+    dot_output = add_along(tangent_grad_output.new_zeros(*batch, S), segment, update)
+    product = output * tangent_grad_output
+    tangent_output = tangent_output.movedim(0, -1)
+    update_2 = product + grad_output * tangent_output
+    tangent_dot_output = add_along(tangent_grad_output.new_zeros(*batch, S), segment, update_2)
+    product_2 = (grad_output - columns(dot_output, segment)) * tangent_output
+    tangent_grad_input = product_2 + product - output * columns(tangent_dot_output, segment)
     tangent_grad_input = tangent_grad_input.movedim(-1, 0).to(dtype)
     return tangent_grad_input
 
@@ -169,41 +139,41 @@ def backward_flops(grad_output: Tensor) -> int:
     """The floating-point operations of the gradients."""
     points = math.prod(grad_output.shape[1:])
     E = grad_output.shape[0]
-    return 7 * E * points
+    return 4 * E * points
 
 
 OP = register(
     Definition(
         name="segment_softmax",
-        schema="(Tensor input, Tensor segment, SymInt num_segments) -> (Tensor, Tensor, Tensor)",
+        schema="(Tensor input, Tensor segment, SymInt num_segments) -> Tensor",
         inputs=("input", "segment"),
         kinds="fi",
         params=("num_segments",),
         outputs=("output",),
-        residuals=("weight", "total"),
         differentiable=("input", "output"),
         forward=function.segment_softmax_forward,
         fake=fake,
         check=check,
         check_values=check_values,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor segment, Tensor weight, Tensor total, "
-            "SymInt num_segments, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor segment, Tensor output, SymInt num_segments, "
+            "bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "segment", "weight", "total"),
+        saved=("input", "segment", "output"),
+        read=read,
         backward=function.segment_softmax_backward,
         backward_fake=backward_fake,
         tangent=function.segment_softmax_tangent,
         second=segment_softmax_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input", "segment"),
+        second_returns=("grad_output", "output"),
+        second_mask=("grad_output", "output", "input", "segment"),
         backward_tangent=segment_softmax_backward_tangent,
         unordered=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("E ...", "E", "E ...", "E ...", "S ..."),
+                layouts=("E ...", "E", "E ..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -242,7 +212,7 @@ def segment_softmax(input: Tensor, segment: Tensor, num_segments: int, *, out: T
         return write_out(segment_softmax, out, given, num_segments=num_segments)
     if has_torch_function(given):
         return handle_torch_function(segment_softmax, given, input, segment, num_segments=num_segments)
-    return OP(given, num_segments)[0]
+    return OP(given, num_segments)
 
 
 add_function("segment_softmax", segment_softmax)

@@ -10,6 +10,7 @@ import click
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics
 from opgen.cli.options import default_specs, format_option, out_option
+from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
@@ -66,7 +67,7 @@ def _print_diffs(result: BuildResult) -> None:
 def _summary(result: BuildResult, *, dry: bool) -> None:
     if result.failed and not result.ops:
         return
-    count = f"{len(result.ops)} operator{'s' if len(result.ops) != 1 else ''}"
+    count = counted(len(result.ops), "operator")
     if not result.drift:
         say(f"{count} up to date in {result.out}")
     elif dry:

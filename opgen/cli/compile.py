@@ -11,6 +11,7 @@ from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics
 from opgen.cli.options import generated_ops, out_option
 from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.suggest import counted
 
 
 @click.command()
@@ -98,7 +99,7 @@ def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
     progress.close()
     for result in done:
         verdict = "ok" if result.ok else "failed"
-        figures = f"{result.kernels} kernels, at most {result.registers} registers"
+        figures = f"{counted(result.kernels, 'kernel')}, at most {counted(result.registers, 'register')}"
         put(f"{verdict:<6} {result.architecture} {result.source} ({figures})", colour=None if result.ok else "red")
         if not result.ok:
             say(result.message)

@@ -1,4 +1,4 @@
-"""Did-you-mean: the known name that a misspelt one most likely stands for."""
+"""Words that many messages need: the known name that a misspelt one most likely stands for, lists, and counts."""
 
 from __future__ import annotations
 
@@ -28,3 +28,8 @@ def listed(names: Iterable[str], conjunction: str = "or") -> str:
     if len(quoted) <= 1:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} {conjunction} {quoted[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 check`, `2 checks`."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"

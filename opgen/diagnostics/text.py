@@ -21,6 +21,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from opgen.diagnostics.model import Diagnostic, Label, Severity, Source, Span
+from opgen.diagnostics.suggest import counted
 
 _MAX_WIDTH = 140  # longer source lines are shown in part
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -60,7 +61,7 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     for severity in (Severity.ERROR, Severity.WARNING):
         count = sum(d.severity is severity for d in found)
         if count:
-            parts.append(f"{count} {severity.value}{'s' if count > 1 else ''}")
+            parts.append(counted(count, severity.value))
     return ", ".join(parts)
 
 

@@ -13,15 +13,17 @@ from typing import assert_never
 
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
+from opgen.diff.fractions import Fraction, fraction
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import Group, reached_steps
 from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
-from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_body
+from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_base, at_body
 from opgen.diff.sizes import Sizes
-from opgen.diff.structure import Builder, close, loops_of, positions, shape_axes
+from opgen.diff.structure import Builder, close, loops_of, shape_axes
 from opgen.ir.functions import row as function
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -40,7 +42,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.rewrite import renamed as renamed_tensors
-from opgen.ir.scalar import BATCH, ZERO, Apply, Read, Scalar, walk, where
+from opgen.ir.scalar import BATCH, ZERO, Apply, Read, Scalar, div, neg, sub, walk, where
 
 _LONG = 28  # characters; names of names of names would fill lines
 
@@ -136,13 +138,31 @@ class _Sweep:
         gradient = self.gather(s.target, s.axes)
         match s:
             case Compute():
-                self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
+                found = fraction(self.program, s)
+                if found is not None:
+                    self.divide(s, found, gradient)
+                else:
+                    self.through(s, s.loops, s.body, self.body_cotangent(s, gradient))
             case Scatter():
                 of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
                 self.through(s, s.axes, s.base, of_base(gradient))
                 self.through(s, s.loops, s.body, of_body(at_body(s, gradient.tensor, ZERO)))
             case _:
                 assert_never(s)
+
+    def divide(self, s: Compute, f: Fraction, gradient: Read) -> None:
+        """Through a fraction and its total at once."""
+        result = Read(s.target, positions(s.axes))
+        dot = f.dot(self.names.fresh(f"dot_{s.target}"), s, product(gradient, result))
+        self.builder.statements.append(dot)
+        total, rest = Read(f.total.target, f.at), sub(gradient, Read(dot.target, f.at))
+        exponent = f.exponent(self.program)
+        if exponent is None:
+            self.through(s, s.axes, f.part, div(rest, total))
+        else:
+            self.through(s, s.axes, exponent, product(result, rest))
+        share = div(at_base(f.total, dot.target), at_base(f.total, f.total.target))
+        self.through(f.total, f.total.axes, f.total.base, neg(share))
 
     def back(self, s: Recurrence) -> None:
         """The gradient of a recurrence is one in the other direction; what it reads from outside comes after it."""

@@ -13,7 +13,8 @@ from opgen.diff.algebra import product
 from opgen.diff.conditions import decided
 from opgen.diff.sizes import Sizes, estimate
 from opgen.diff.solve import solve
-from opgen.diff.structure import extent, positions
+from opgen.diff.structure import extent
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop
 from opgen.ir.scalar import ONE, ZERO, Batch, Index, Read, Scalar, transform, walk, where
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from opgen.diff.algebra import total
 from opgen.diff.contribution import Contribution, renamed_contribution
 from opgen.diff.partials import value_reads
-from opgen.diff.structure import Builder, positions, tensors_of
+from opgen.diff.structure import Builder, tensors_of
+from opgen.ir.point import positions
 from opgen.ir.program import Compute, Recurrence, Statement
 from opgen.ir.scalar import Read, Scalar
 

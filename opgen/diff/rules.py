@@ -12,16 +12,12 @@ from dataclasses import dataclass
 
 from opgen.diff.algebra import product
 from opgen.diff.contribution import Selection
-from opgen.diff.structure import Builder, count, positions
+from opgen.diff.structure import Builder, count
+from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind
 from opgen.ir.scalar import INF, NEG_INF, ONE, TWO, ZERO, Index, Read, Scalar, call, div, sub, substitute, where
 
 Weight = Callable[[Scalar], Scalar]
-
-
-def result(s: Compute) -> Read:
-    """The access of a statement's own result at its axes."""
-    return Read(s.target, positions(s.axes))
 
 
 def _sum(b: Builder, s: Compute) -> Weight:
@@ -34,12 +30,12 @@ def _mean(b: Builder, s: Compute) -> Weight:
 
 def _logsumexp(b: Builder, s: Compute) -> Weight:
     # Where everything is -inf the difference is nan; the weight there is 0.
-    t = result(s)
+    t = read_of(s)
     return lambda d: where(call("eq", t, NEG_INF), ZERO, product(d, call("exp", sub(s.body, t))))
 
 
 def _norm(b: Builder, s: Compute) -> Weight:
-    t = result(s)
+    t = read_of(s)
     return lambda d: where(call("eq", t, ZERO), ZERO, product(d, div(s.body, t)))
 
 
@@ -49,7 +45,7 @@ def _var(b: Builder, s: Compute) -> Weight:
 
 
 def _extreme(b: Builder, s: Compute) -> Weight:
-    hit = call("eq", s.body, result(s))
+    hit = call("eq", s.body, read_of(s))
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
     return lambda d: where(hit, product(d, div(ONE, ties)), ZERO)
 
@@ -68,7 +64,7 @@ def _prod(b: Builder, s: Compute) -> Weight:
     two = call("eq", zeros, TWO)
     # Infinite or overflowed factors times a zero are nan, and no quotient of that is the product of the others.
     overflows = call("and", call("gt", zeros, ZERO), call("eq", call("abs", rest), INF))
-    whole = where(overflows, ZERO, result(s))
+    whole = where(overflows, ZERO, read_of(s))
 
     def weight(d: Scalar) -> Scalar:
         at_zero = where(call("eq", zeros, ONE), product(d, rest), where(two, product(d, rest, sub(shift, f)), ZERO))
@@ -121,17 +117,17 @@ def _summed(b: Builder, base: str, s: Compute, d: Change, weight: Scalar) -> Rea
 
 
 def _softmax_either_way(b: Builder, s: Compute, d: Change) -> Scalar:
-    y = result(s)
+    y = read_of(s)
     return product(y, sub(d.value, _summed(b, f"dot_{s.target}", s, d, y)))
 
 
 def _log_softmax_back(b: Builder, s: Compute, d: Change) -> Scalar:
     together = _summed(b, f"sum_{d.value.tensor}", s, d, ONE)
-    return sub(d.value, product(call("exp", result(s)), together))
+    return sub(d.value, product(call("exp", read_of(s)), together))
 
 
 def _log_softmax_forth(b: Builder, s: Compute, d: Change) -> Scalar:
-    return sub(d.value, _summed(b, f"mean_{d.value.tensor}", s, d, call("exp", result(s))))
+    return sub(d.value, _summed(b, f"mean_{d.value.tensor}", s, d, call("exp", read_of(s))))
 
 
 INDEX_RULES: dict[str, IndexRules] = {

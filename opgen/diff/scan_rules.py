@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from opgen.diff.algebra import product
 from opgen.diff.rules import INDEX_RULES as KEPT
-from opgen.diff.rules import Change, IndexRules, result
-from opgen.diff.structure import Builder, positions
+from opgen.diff.rules import Change, IndexRules
+from opgen.diff.structure import Builder
 from opgen.ir.names import Names
+from opgen.ir.point import positions, read_of
 from opgen.ir.program import Axis, Compute, Recurrence
 from opgen.ir.scalar import INF, NEG_INF, ONE, ZERO, Index, Read, Scalar, add, call, sub, substitute, where
 
@@ -95,7 +96,7 @@ def _factor(b: Builder, s: Compute) -> Read:
 
 def _product_before(s: Compute) -> Scalar:
     axis = _axis(s)
-    return where(call("gt", Index(axis.name), ZERO), _at(result(s), axis, _before(axis)), ONE)
+    return where(call("gt", Index(axis.name), ZERO), _at(read_of(s), axis, _before(axis)), ONE)
 
 
 def _cumprod_back(b: Builder, s: Compute, d: Change) -> Scalar:
@@ -113,13 +114,13 @@ def _cumprod_forth(b: Builder, s: Compute, d: Change) -> Scalar:
 
 def _weight(s: Compute, e: Scalar, d: Scalar) -> Scalar:
     """`exp(e - T)*d`, 0 where everything so far is -inf."""
-    t = result(s)
+    t = read_of(s)
     return where(call("eq", t, NEG_INF), ZERO, product(d, call("exp", sub(e, t))))
 
 
 def _decay(s: Compute) -> Link:
     """`exp(T[k - 1] - T[k])` of a step of a running logsumexp; 1 where it has been infinite before."""
-    axis, t = _axis(s), result(s)
+    axis, t = _axis(s), read_of(s)
 
     def link(before: Scalar, after: Scalar) -> Scalar:
         start, end = _at(t, axis, before), _at(t, axis, after)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from opgen.diff.algebra import product
 from opgen.diff.rules import Weight
-from opgen.diff.structure import Builder, positions
+from opgen.diff.structure import Builder
+from opgen.ir.point import positions
 from opgen.ir.program import Kind, Scatter
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import NAN, ONE, TWO, ZERO, Lit, Read, Scalar, call, div, sub, where

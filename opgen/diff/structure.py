@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Argument,
     Axis,
@@ -29,7 +30,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import loops_in
-from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Index, Param, Position, Read, Scalar, casts_of, mentions, mul, walk
+from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Param, Read, Scalar, casts_of, mentions, mul, walk
 
 
 class Builder:
@@ -60,11 +61,6 @@ class Builder:
         target = self.names.fresh(base)
         self.statements.append(Compute(target, tuple(axes), body, op, tuple(over), kind))
         return Read(target, positions(axes))
-
-
-def positions(axes: Sequence[Loop]) -> tuple[Position, ...]:
-    """The access at the axes themselves."""
-    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in axes)
 
 
 def extent(a: Loop) -> Scalar:

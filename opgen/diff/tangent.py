@@ -18,8 +18,9 @@ from opgen.diff.recurrence import dependent, plain
 from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS
-from opgen.diff.structure import Builder, close, loops_of, positions
+from opgen.diff.structure import Builder, close, loops_of
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Compute,
     Kind,

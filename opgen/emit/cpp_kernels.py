@@ -16,8 +16,8 @@ from opgen.emit.cpp_scatter import scatter_lines
 from opgen.emit.cpp_sequence import sequence_lines
 from opgen.emit.cpp_stream import stream_lines
 from opgen.emit.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
+from opgen.ir.point import positions
 from opgen.ir.program import Function
-from opgen.plan.expand import positions
 from opgen.plan.model import Chain, KernelPlan, Library, Nest, Pass, ScatterStep, Schedule, Store, Stream
 from opgen.plan.model import Kernel as KernelStep
 

@@ -15,8 +15,9 @@ from opgen.emit.cuda_layout import function, indented
 from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.long_values import hoisted
 from opgen.emit.printer import NATIVE, Text
+from opgen.ir.point import positions
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import Batch, Index, Read, Scalar, children, walk
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
@@ -160,18 +161,13 @@ def _lumps(lines: Sequence[str]) -> list[list[str]]:
 # --- map -------------------------------------------------------------------------------------------------------------
 
 
-def identity(outer: Sequence[Loop]) -> tuple[Position, ...]:
-    """The access at the current point of a nest."""
-    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in outer)
-
-
 def _values(nest: Nest) -> list[Scalar]:
     return [e for p in nest.passes for e in (*(x.value for x in p.lets), *(s.value for s in p.stores))]
 
 
 def is_flat(nest: Nest) -> bool:
     """Whether every tensor is met at the same point of the same loops (or is 0-dim), so that order does not matter."""
-    here = identity(nest.outer)
+    here = positions(nest.outer)
 
     def fits(e: Scalar) -> bool:
         if isinstance(e, Read) and e.at:
@@ -195,7 +191,7 @@ def map_lines(scope: Scope, nest: Nest) -> list[str]:
 
 
 def _flat_lines(scope: Scope, nest: Nest) -> list[str]:
-    here = identity(nest.outer)
+    here = positions(nest.outer)
     read = dict.fromkeys(n.tensor for e in _values(nest) for n in walk(e) if isinstance(n, Read) and n.at)
     stores = [s for p in nest.passes for s in p.stores]
     ins = {name: scope.tensor(name) for name in read}

@@ -29,6 +29,7 @@ from opgen.emit.cuda_stream import stream_lines
 from opgen.emit.long_values import hoisted
 from opgen.emit.native_elsewhere import Preamble, preamble
 from opgen.emit.templates import fill
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
 from opgen.plan.build import written
@@ -287,8 +288,12 @@ def _uses_opmath(scope: Scope) -> bool:
 
 def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
     """Two kernels: the base everywhere, then the points with atomics."""
-    here: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in step.axes)
-    fill = Nest("fill", step.axes, (Pass((), step.base_lets, (), (Store(step.out, here, step.base),)),), Schedule.MAP)
+    fill = Nest(
+        "fill",
+        step.axes,
+        (Pass((), step.base_lets, (), (Store(step.out, positions(step.axes), step.base),)),),
+        Schedule.MAP,
+    )
     base = _nest(plan, fill, f"{name}_base")
     buffer = plan.buffer(step.out)
     if buffer.storage not in (Storage.COMPUTE, Storage.INT64):

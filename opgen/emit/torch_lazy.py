@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.torch_positions import is_number
-from opgen.emit.torch_rewrite import mapped, names_beside, read_of, statement, varies
+from opgen.emit.torch_rewrite import mapped, names_beside, statement, varies
 from opgen.ir.lower_pad import in_bounds
 from opgen.ir.names import Names
+from opgen.ir.point import read_of
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within

@@ -20,10 +20,10 @@ from opgen.emit.torch_rewrite import names_beside
 from opgen.emit.torch_scope import Scope, batch_leading
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.polynomial import polynomial, same_number
 from opgen.ir.program import (
     Argument,
-    Axis,
     Compute,
     Kind,
     Loop,
@@ -162,7 +162,7 @@ class _Loop:
         pairs = list(zip(self.scope.program.shape_of(start.tensor), axes, strict=True))
         if not all(self._runs_along(a, n) for n, a in pairs):
             return None
-        return Read(start.tensor, tuple(Index(a.name) if isinstance(a, Axis) else a for a in axes))
+        return Read(start.tensor, positions(axes))
 
     def _runs_along(self, a: Loop, extent: Scalar | Batch) -> bool:
         if isinstance(a, Batch) or isinstance(extent, Batch):

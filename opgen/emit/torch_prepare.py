@@ -22,7 +22,6 @@ from opgen.emit.torch_rewrite import (
     mapped,
     names_beside,
     open_operands,
-    read_of,
     rebuilt_open,
     simple_scatters,
     statement,
@@ -31,6 +30,7 @@ from opgen.emit.torch_rewrite import (
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.emit.torch_tails import calmed
 from opgen.ir.functions import row
+from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar
 from opgen.opt.convolution import convolutions

@@ -21,8 +21,8 @@ from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
 from opgen.ir.functions import row
+from opgen.ir.point import read_of
 from opgen.ir.program import (
-    Axis,
     Compute,
     Kind,
     Loop,
@@ -35,7 +35,7 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, substitute, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Read, Scalar, substitute, walk
 from opgen.opt.convolution import convolution
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
@@ -166,7 +166,7 @@ def bound(scope: Scope, s: Compute) -> Read:
     s = replace(s, target=scope.fresh(s.target))
     scope.bodies[s.target] = s.body
     _emit(scope, s, s.target)
-    return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
+    return read_of(s)
 
 
 def _store(scope: Scope, s: Compute | Scatter, value: Value, name: str) -> None:

@@ -13,6 +13,7 @@ from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.ir.functions import row
 from opgen.ir.names import Names
+from opgen.ir.point import read_of
 from opgen.ir.polynomial import same_number
 from opgen.ir.program import Axis, Compute, Kind, Loop, Plain, Program, Scatter, Statement, names
 from opgen.ir.ranges import derived_sizes
@@ -129,10 +130,6 @@ def names_beside(p: Program) -> Names:
 
 def statement(target: str, e: Scalar, s: Plain, kind: Kind) -> Compute:
     return Compute(target, loops_of(e, batch_leading(s.loops)), e, kind=kind)
-
-
-def read_of(s: Compute) -> Read:
-    return Read(s.target, tuple(Index(a.name) if isinstance(a, Axis) else BATCH for a in s.axes))
 
 
 def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:

@@ -7,13 +7,14 @@ is two inputs and a complex result two outputs; the operator knows them as pairs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
 from opgen.ir.complex_functions import PARTS, modulus, product
 from opgen.ir.complex_scalar import Held, Namer, Splitter, is_light
 from opgen.ir.lower_reduction import risky
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -42,7 +43,6 @@ from opgen.ir.scalar import (
     Batch,
     Index,
     Lit,
-    Position,
     Read,
     Scalar,
     add,
@@ -131,17 +131,13 @@ class _Naming(Namer):
         axes = tuple(a for a in self.loops if (batch if isinstance(a, Batch) else a.name in found))
         for s in self.made:
             if s.body == body and s.axes == axes:
-                return Read(s.target, _at(axes))
+                return Read(s.target, positions(axes))
         name = _free(f"{self.target}_{label}", self.taken)
         self.made.append(Compute(name, axes, body, span=self.span))
-        return Read(name, _at(axes))
+        return Read(name, positions(axes))
 
     def under(self, condition: Scalar) -> Namer:
         return replace(self, path=both(self.path, condition))
-
-
-def _at(axes: Sequence[Loop]) -> tuple[Position, ...]:
-    return tuple(a if isinstance(a, Batch) else Index(a.name) for a in axes)
 
 
 class _Split:
@@ -245,7 +241,7 @@ class _Split:
         targets = [_free(f"{s.target}_{label}", self.taken) for label in ("real", "imag")]
         for name, e in zip(targets, body, strict=True):
             yield replace(s, target=name, body=e, kind=Kind.FLOAT)
-        a, b = (Read(name, _at(s.axes)) for name in targets)
+        a, b = (Read(name, positions(s.axes)) for name in targets)
         whole = modulus(a, b) if s.op == "norm" else add(a, b)
         yield replace(s, target=s.target if held is None else held.re, body=whole, op=None, over=(), kind=Kind.FLOAT)
         if held is not None:
@@ -264,8 +260,8 @@ class _Split:
         if not kept:
             run = [_free(f"{s.target}_product_{label}", self.taken) for label in ("real", "imag")]
         k = Index(along.name)
-        before = tuple(sub(k, ONE) if a == along else p for a, p in zip(axes, _at(axes), strict=True))
-        now = tuple(Read(name, _at(axes)) for name in factor)
+        before = tuple(sub(k, ONE) if a == along else p for a, p in zip(axes, positions(axes), strict=True))
+        now = tuple(Read(name, positions(axes)) for name in factor)
         grown = product(Read(run[0], before), Read(run[1], before), *now)
         first = call("eq", k, ZERO)
         steps = tuple(
@@ -274,7 +270,7 @@ class _Split:
         yield Recurrence(along, steps, span=s.span)
         if kept:
             return
-        last = (*_at(s.axes), sub(along.extent, ONE))
+        last = (*positions(s.axes), sub(along.extent, ONE))
         there = Lit(along.extent.value > 0) if isinstance(along.extent, Lit) else call("gt", along.extent, ZERO)
         for name, source, empty in zip((held.re, held.im), run, (ONE, ZERO), strict=True):
             yield Compute(name, s.axes, where(there, Read(source, last), empty), span=s.span)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
@@ -289,8 +289,7 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
 
 
 def _count(items: Iterable[object]) -> str:
-    n = sum(1 for i in items if not isinstance(i, Dots | Batch))
-    return f"{n} dim{'s' if n != 1 else ''}"
+    return counted(sum(1 for i in items if not isinstance(i, Dots | Batch)), "dim")
 
 
 def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:

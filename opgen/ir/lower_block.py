@@ -16,6 +16,7 @@ from opgen.ir.lower_recurrence import lower_recurrence
 from opgen.ir.lower_scatter import Version, lower_scatter
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles, in_order
@@ -182,7 +183,7 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
             )  # fmt: skip
             return None
     axis = Axis(_axis_name(first.axes, extent if wanted.shape is None else wanted.shape[part.position]), extent)
-    at = tuple(a if isinstance(a, Batch) else Index(a.name) for a in first.axes)
+    at = positions(first.axes)
     body: Scalar = Read(parts[-1][2].target, at)
     for k, _, c in reversed(parts[:-1]):
         body = where(call("eq", Index(axis.name), Lit(k)), Read(c.target, at), body)

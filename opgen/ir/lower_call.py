@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
-from opgen.diagnostics.suggest import did_you_mean
+from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.lower_complex import complex_call, complex_row
@@ -120,8 +120,7 @@ def _table(f: Frame, e: Call) -> Typed:
         hints = [f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
-        plural = "s" if most != 1 else ""
-        return f.error("OPG210", f"`{e.name}` takes {most} argument{plural}, not {count}", e.span, *hints)
+        return f.error("OPG210", f"`{e.name}` takes {counted(most, 'argument')}, not {count}", e.span, *hints)
     args = [numeric(f.lower(a)) for a in e.args]
     kind = promote(a.kind for a in args)
     if kind is None:
@@ -149,7 +148,7 @@ def _table(f: Frame, e: Call) -> Typed:
 def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     if len(e.args) != len(function.params):
         shown = f"{function.name}({', '.join(function.params)})"
-        message = f"`{function.name}` takes {len(function.params)} arguments, not {len(e.args)}"
+        message = f"`{function.name}` takes {counted(len(function.params), 'argument')}, not {len(e.args)}"
         return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
     if function.name in f.calls:
         return _circle(f, e, f.calls[f.calls.index(function.name) :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opgen.diagnostics.suggest import listed
+from opgen.diagnostics.suggest import counted, listed
 from opgen.ir.complex_functions import COMPLEX, angle_of_float
 from opgen.ir.lower_kinds import numeric, real_number
 from opgen.ir.lower_scope import BAD, Frame, IndexInfo, Typed
@@ -24,8 +24,7 @@ def complex_call(f: Frame, e: Call) -> Typed:
     count = 2 if e.name == "complex" else 1
     if len(e.args) != count:
         shown = "complex(re, im)" if count == 2 else f"{e.name}(z)"
-        plural = "s" if count != 1 else ""
-        message = f"`{e.name}` takes {count} argument{plural}, not {len(e.args)}"
+        message = f"`{e.name}` takes {counted(count, 'argument')}, not {len(e.args)}"
         return f.error("OPG210", message, e.span, f"it is written `{shown}`")
     args = [numeric(f.lower(a)) for a in e.args]
     if e.name == "complex":

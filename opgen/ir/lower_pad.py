@@ -7,6 +7,7 @@ branch of a choice, so that derivatives see it.
 from __future__ import annotations
 
 from opgen.diagnostics.model import Span
+from opgen.diagnostics.suggest import counted
 from opgen.ir.lower_access import access
 from opgen.ir.lower_kinds import condition, numeric, promote
 from opgen.ir.lower_scope import BAD, Frame, Typed
@@ -20,7 +21,8 @@ def padded(f: Frame, e: Call) -> Typed:
     """Lower a `pad` on the right side."""
     if len(e.args) != 2:
         hint = "it is written `pad(x[i - 1], 0)`"
-        return f.error("OPG210", f"`pad` takes an access and a fill, not {len(e.args)} arguments", e.span, hint)
+        message = f"`pad` takes an access and a fill, not {counted(len(e.args), 'argument')}"
+        return f.error("OPG210", message, e.span, hint)
     inner, outside = e.args
     if not isinstance(inner, Access):
         hint = "it covers one access: `pad(x[i - 1], 0)`"

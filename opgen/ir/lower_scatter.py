@@ -16,9 +16,10 @@ from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import check_index_name
 from opgen.ir.lower_scope import Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
 from opgen.ir.lower_statement import Wanted, declared_kind, index_names, small
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Position, Read, Scalar
+from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.walk import nodes
 
@@ -38,7 +39,7 @@ class Version:
         return tuple(BATCH if isinstance(a, Batch) else a.extent for a in self.axes)
 
     def read(self) -> Read:
-        return Read(self.tensor, tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in self.axes))
+        return Read(self.tensor, positions(self.axes))
 
 
 def lower_scatter(

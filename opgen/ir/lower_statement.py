@@ -15,9 +15,10 @@ from opgen.ir.lower_kinds import ARTICLES
 from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import BATCH, NAN, Batch, Index, Read, Scalar, substitute
+from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -83,7 +84,7 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     last = Compute(s.target.name, loops_of(scope.loops), body.scalar, op, loops_of(over), kind, s.span)
     if op is not None and kind is not body.kind and not REDUCTIONS[op].differentiable:
         counted = replace(last, target=frame.state.fresh(f"{op}_{s.target.name}"), kind=body.kind)
-        return (*pending, counted, replace(last, body=_read_of(counted), op=None, over=()))
+        return (*pending, counted, replace(last, body=read_of(counted), op=None, over=()))
     return _without_copy(pending, last)
 
 
@@ -92,13 +93,8 @@ def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute,
     made = pending[-1] if pending else None
     if made is None or last.op is not None or (made.axes, made.kind) != (last.axes, last.kind):
         return (*pending, last)
-    copied = last.body == _read_of(made)
+    copied = last.body == read_of(made)
     return (*pending[:-1], replace(made, target=last.target, span=last.span)) if copied else (*pending, last)
-
-
-def _read_of(s: Compute) -> Read:
-    """What a statement makes, at the point of its own axes."""
-    return Read(s.target, tuple(a if isinstance(a, Batch) else Index(a.name) for a in s.axes))
 
 
 def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from opgen.diagnostics.suggest import counted
 from opgen.native.cuda import nvcc
 from opgen.native.cuda_toolchain import CudaToolchain
 from opgen.native.library import cache_folder
@@ -98,10 +99,10 @@ def _told(program: str) -> str:
 def _caches(out: Path) -> Iterator[Finding]:
     builds = list(_builds(out))
     size = sum(p.stat().st_size for folder in builds for p in folder.rglob("*") if p.is_file())
-    yield Finding("cache", f"{len(builds)} builds, {size / 2**20:.1f} MiB in {cache_folder(out)}")
+    yield Finding("cache", f"{counted(len(builds), 'build')}, {size / 2**20:.1f} MiB in {cache_folder(out)}")
     held = [folder for folder in builds if _is_held(folder / "lock")]
     if held:
-        yield Finding("locks", f"{len(held)} builds are under way: {', '.join(str(f) for f in held)}")
+        yield Finding("locks", f"{counted(len(held), 'build')} under way: {', '.join(str(f) for f in held)}")
     halves = [f for f in builds if f not in held and any(f.glob("build-*"))]
     if halves:
         yield Finding("unfinished builds", ", ".join(map(str, halves)), "opgen clean removes them")

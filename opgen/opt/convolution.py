@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import permutations
 
+from opgen.ir.point import positions, read_of
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis, Compute, Kind, Program, Shape, Statement, definitions
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, positive_params, sizes_of
-from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Position, Read, Scalar, mul, neg, sub
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Index, Position, Read, Scalar, mul, neg, sub
 from opgen.opt.taps import divides, group, guarded, is_number, line, quotient, remainder, solved, undivided
 
 _MAX_RANK = 3
@@ -85,8 +86,7 @@ def convolution(s: Compute, known: Known) -> Convolution | None:
     conditions: list[Scalar] = []
     match guarded(s.body, conditions):
         case Apply("mul", (Read() as a, Read() as b)) if {a.tensor, b.tensor} <= set(known.shapes):
-            target = tuple(BATCH if isinstance(x, Batch) else Index(x.name) for x in s.axes)
-            tensors = (Read(s.target, target), a, b)
+            tensors = (read_of(s), a, b)
         case _:
             return None
     if not any(_is_moved(r) for r in (a, b)):
@@ -156,7 +156,7 @@ class _Match:
             return None
         spatial = [q for q in (*x[-rank:], *w[-rank:], *y[-rank:]) if isinstance(q, Index)]
         loops = [*batch, output, channels.loop, *spatial]
-        everything = {BATCH if isinstance(a, Batch) else Index(a.name) for a in self.s.loops}
+        everything = set(positions(self.s.loops))
         if len(loops) != len(everything) or set(loops) != everything:
             return None
         if not self.is_whole(channels) or not self.explained(rank, channels):

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diff.structure import close, loops_of, positions
+from opgen.diff.structure import close, loops_of
 from opgen.ir.functions import row
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -34,10 +35,10 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import in_range
-from opgen.ir.scalar import Apply, Batch, Read, Scalar, children, reads, rebuild
+from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, reads, rebuild, walk
 from opgen.opt.cse import canonical
 from opgen.opt.mincut import Value, minimum_cut
-from opgen.opt.weigh import again, compared, independent, is_copy, is_dear, weight
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, weight
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
@@ -196,12 +197,17 @@ class _Values:
                 found[t.name] = Value(t.name, (), cost(t.name, None), recomputable=False, wanted=t.name in self.wanted)
         for whole, s, needs in self.values:
             fixed = s.target in exact or (s.target in given and s.target not in own)
-            free = kept is not None or fixed or not is_dear(whole) or again(whole, growth)
+            free = kept is not None or fixed or not is_dear(whole) or again(whole, growth) or self.counts(s)
             unfit = None if fixed else _UNFIT * weight(s.shape, s.kind)
             found[s.target] = Value(s.target, needs, cost(s.target, unfit), free, s.target in self.wanted)
         for a in self.atoms.values():
             found[a.name] = Value(a.name, a.needs, cost(a.name, None), recomputable=True, wanted=a.name in self.wanted)
         return [found[n] for n in self.order]
+
+    def counts(self, s: Compute | Scatter) -> bool:
+        """Whether a statement counts conditions that can be leaves."""
+        found = counted(s)
+        return bool(found) and all(_is_condition(c) for c in found)
 
     def stated(self, atoms: Mapping[Compute | Scatter, _Atom], shown: Mapping[str, str]) -> tuple[Statement, ...]:
         """The statements of the gradient with chosen conditions as statements of their own."""
@@ -257,5 +263,7 @@ def _is_condition(e: Scalar) -> bool:
 
 
 def _alone(e: Scalar, loops: tuple[Loop, ...]) -> Compute:
-    """A condition as a statement over the loops that it depends on."""
-    return Compute("", loops_of(e, loops), e, kind=Kind.BOOL)
+    """A condition as a statement over the loops that it depends on, in the order of what it reads."""
+    seen = dict.fromkeys(p for r in reads(e) for at in r.at for p in ((at,) if isinstance(at, Batch) else walk(at)))
+    order = [a for p in seen for a in loops_of(e, loops) if p == (a if isinstance(a, Batch) else Index(a.name))]
+    return Compute("", tuple(dict.fromkeys((*order, *loops_of(e, loops)))), e, kind=Kind.BOOL)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from opgen.diff.structure import positions
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Compute, Loop, Statement
 from opgen.ir.scalar import ONE, Read, Scalar, call, div, mul, sub
 

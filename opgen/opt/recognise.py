@@ -11,8 +11,9 @@ from fractions import Fraction
 
 from opgen.diff.algebra import product, quotient, split_factors, total
 from opgen.diff.contribution import rename
-from opgen.diff.structure import Builder, count, extent, loops_of, positions
+from opgen.diff.structure import Builder, count, extent, loops_of
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Program, Statement, definitions, names
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import TWO, Apply, Batch, Index, Lit, Read, Scalar, call, sub, transform

@@ -18,10 +18,11 @@ from opgen.ir.growth import Growth
 from opgen.ir.names import Names
 from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
 from opgen.ir.rewrite import renamed
+from opgen.ir.scalar import Read
 from opgen.opt.dce import dce
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
-from opgen.opt.weigh import again, compared, independent, is_copy, is_dear, weight
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +122,15 @@ def _chosen(
         for s in parts((whole,)):
             cost = None if fixed else weight(s.shape, s.kind) * (1 if s.target in alive else 2)
             cost = 0 if s.target in (leaves or ()) else cost
-            recomputable = fixed or not is_dear(whole) or again(whole, growth)
+            recomputable = fixed or not is_dear(whole) or again(whole, growth) or _counts(whole, leaves)
             values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
     return tuple(n for n in minimum_cut(values) if n in mine)
+
+
+def _counts(s: Statement, leaves: tuple[str, ...] | None) -> bool:
+    """Whether a statement counts kept conditions."""
+    found = counted(s)
+    return bool(found) and all(isinstance(c, Read) and c.tensor in (leaves or ()) for c in found)
 
 
 def _outside(s: Statement) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from opgen.diff.structure import tensors_of
 from opgen.ir.growth import Growth
-from opgen.ir.program import Compute, Kind, Program, Role, Shape, Statement, Tensor, statement_scalars, targets
-from opgen.ir.scalar import Apply, Batch, Lit, Read, Scalar, walk
+from opgen.ir.program import Compute, Kind, Program, Role, Scatter, Shape, Statement, Tensor, statement_scalars, targets
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Lit, Read, Scalar, walk
 
 _BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
 _BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
@@ -70,6 +70,26 @@ def is_dear(s: Statement) -> bool:
     if not isinstance(s, Compute):
         return True
     return any(isinstance(a, Batch) or not isinstance(a.extent, Lit) for a in s.over)
+
+
+def counted(s: Statement) -> tuple[Scalar, ...]:
+    """The conditions of which a statement counts those that hold; none where it does anything else.
+
+    Where they are kept it is not worth keeping: it takes a byte of each, and less than what it would come to besides.
+    """
+    match s:
+        case Compute(op="count"):
+            return (s.body,)
+        case Scatter(op="sum", kind=Kind.INT):
+            given = [_indicated(e) for e in (s.body, s.base) if e != ZERO]
+            return tuple(c for c in given if c is not None) if None not in given else ()
+        case _:
+            return ()
+
+
+def _indicated(e: Scalar) -> Scalar | None:
+    """The condition under which an expression is 1, where it is 0 otherwise."""
+    return e.args[0] if isinstance(e, Apply) and e.fn == "where" and e.args[1:] == (ONE, ZERO) else None
 
 
 def again(s: Statement, growth: Growth) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import (
     Axis,
     Compute,
@@ -27,12 +28,12 @@ from opgen.ir.program import (
     definitions,
 )
 from opgen.ir.ranges import sizes_of
-from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Batch, Read, Scalar, walk
 from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
-from opgen.plan.expand import axis_names, expand, positions
+from opgen.plan.expand import axis_names, expand
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
 from opgen.plan.guards import guarded
@@ -293,7 +294,7 @@ def _convolve(
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
     lets, value, at = scatter_values(around, s.loops, s.body, s.at)
     base_lets, base, _ = scatter_values(around, s.axes, s.base, ())
-    free = tuple(a for a in s.loops if (a if isinstance(a, Batch) else Index(a.name)) in s.at)
+    free = tuple(a for a in s.loops if positions((a,))[0] in s.at)
     reason = "accumulates into the places that its positions name"
     return ScatterStep(
         s.target, s.target, s.axes, base_lets, base, s.loops, at, s.op, lets, value, free, s.padded, (), reason

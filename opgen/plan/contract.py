@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Shape, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
-from opgen.plan.expand import positions
 from opgen.plan.model import Contract, Operand, label
 
 

@@ -11,17 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import (
-    BATCH,
     ONE,
     ZERO,
     Apply,
     Batch,
     Dim,
-    Index,
-    Position,
     Read,
     Scalar,
     add,
@@ -33,11 +31,6 @@ from opgen.ir.scalar import (
 )
 from opgen.plan.errors import UnplannableError
 from opgen.plan.scans import SCANS, scan
-
-
-def positions(loops: tuple[Loop, ...]) -> tuple[Position, ...]:
-    """The access that reads a tensor at the current point of its own axes."""
-    return tuple(BATCH if isinstance(a, Batch) else Index(a.name) for a in loops)
 
 
 def count(loops: tuple[Loop, ...]) -> Scalar:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Statement
 from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, add
-from opgen.plan.expand import positions
 from opgen.plan.flow import Flow, fits, join
 from opgen.plan.model import extent
 from opgen.plan.streams import Use

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Recurrence
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, reads
+from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, reads
 from opgen.plan.errors import UnplannableError
 from opgen.plan.model import Chain, Fold, Store, Task
 from opgen.plan.nest import Surroundings
@@ -87,7 +88,7 @@ def _task(step: Compute, along: Axis, outer: tuple[Loop, ...], around: Surroundi
     v.use(value, 1 if step.op else 0)
     v.settle()
     lets, inner = v.lets(0, len(v.nodes), 0), v.lets(0, len(v.nodes), 1)
-    at: tuple[Position, ...] = tuple(a if isinstance(a, Batch) else Index(a.name) for a in step.axes)
+    at = positions(step.axes)
     shown = v.expression(value)
     if step.op is None:
         return Task(loops, lets, Store(step.target, at, shown))

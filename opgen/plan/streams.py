@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
+from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program, Statement, parts
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import ONE, Apply, Batch, Index, Position, Read, Scalar, div, mentions, mul, neg, reads, rebuild
-from opgen.plan.expand import positions
 from opgen.plan.keep import scalars
 from opgen.plan.ranges import Ranges
 

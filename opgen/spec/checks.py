@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.spec.cases import stated_case
 from opgen.spec.elsewhere import HEADER, NATIVE, Callee
 from opgen.spec.formula import Formula, Word
@@ -89,7 +89,7 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag)
     if isinstance(default, tuple):
         if len(default) != param.length:
             wanted = f"a list of {param.length}" if param.length is not None else "one value"
-            message = f"the default of `{param.name}` has {len(default)} elements, and its type is {wanted}"
+            message = f"the default of `{param.name}` has {counted(len(default), 'element')}, and its type is {wanted}"
             bag.error("OPG119", message, default[0].whole.to(default[-1].whole) if default else param.span)
         for element in default:
             _default_value(param, element, bag)

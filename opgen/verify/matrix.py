@@ -15,6 +15,8 @@ from pathlib import Path
 from string import ascii_letters, digits
 from xml.etree import ElementTree
 
+from opgen.diagnostics.suggest import counted
+
 _LETTERS = ascii_letters + digits
 _NOT_APPLICABLE = re.compile(r"not applicable: (.*)", re.DOTALL)
 _NAMED = 6  # operators that a reason names
@@ -129,4 +131,4 @@ def _summary(rows: Iterable[Mapping[str, Verdict]]) -> str:
             ("failed", Verdict.FAILED),
         )
     )
-    return f"{len(rows)} operators, {len(every)} checks: {counts}"
+    return f"{counted(len(rows), 'operator')}, {counted(len(every), 'check')}: {counts}"

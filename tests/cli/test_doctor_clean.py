@@ -51,7 +51,7 @@ def test_a_build_under_way_is_left_alone(built: Path, opgen: Opgen) -> None:
     lock = built / "cache/scale" / BUILD / "lock"
     with lock.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        assert "1 builds are under way" in opgen("doctor")[1]
+        assert "1 build under way" in opgen("doctor")[1]
         opgen("clean")
         assert lock.exists()
     opgen("clean")
@@ -63,7 +63,7 @@ def test_doctor_reports_and_advises(built: Path, opgen: Opgen, monkeypatch: pyte
     assert code == 0
     for what in ("opgen", "python", "torch", "C++ compiler", "ninja", "nvcc", "cache"):
         assert f"\n{what} " in f"\n{out}"
-    assert "1 builds, 1.0 MiB" in out
+    assert "1 build, 1.0 MiB" in out
     assert "opgen clean removes them" in err
     monkeypatch.setenv("CXX", "no-such-compiler")
     toolchain.cache_clear()

@@ -105,6 +105,7 @@ def test_compilers(logistic: Operator, overload: bool) -> None:
     torch.testing.assert_close(out, x.sin().sigmoid())
     torch.testing.assert_close(made, 2 * out)
     torch.testing.assert_close(torch.func.functionalize(step)(x, torch.empty(5)), made)
+    assert torch.compile(step, fullgraph=True, backend="aot_eager")(x.to("meta"), out.to("meta")).is_meta
 
 
 def test_the_overload_is_an_operator_to_torch(logistic: Operator) -> None:

@@ -72,6 +72,23 @@ def test_of_a_choice_the_condition_is_kept() -> None:
     assert leaves("condition = 2*y\nx = where(y > 0, condition, y)", "[y]", "outputs: [x]") == {"condition_2": "bool"}
 
 
+def test_kept_conditions_are_counted_again() -> None:
+    largest = derived("y[...] = max[n](x[..., n])", "{x: {shape: [..., N]}}", "")
+    assert largest.residuals == ("condition",)
+    formula = "top[k < K, ...] = 0.5\ntop[t[n], ...] max= x[n, ...]\ny[k, ...] = 2*top[k, ...]"
+    inputs = "{x: {shape: [N, ...]}, t: {shape: [N], dtype: int}}"
+    scattered = derived(formula, inputs, "dims: {K: 3}\noutputs: [y]")
+    assert scattered.backward is not None
+    kept = {t.name: t.kind.value for t in scattered.backward.inputs if t.role is Role.SAVED}
+    assert list(kept.values()) == ["bool", "bool"]  # of the rows, and of what stood there before
+
+
+def test_a_softmax_over_segments_is_kept_as_it_is() -> None:
+    formula = "t[k < K] = 0\nt[s[e]] += exp(x[e])\ny[f] = exp(x[f])/t[s[f]]"
+    inputs = "{x: {shape: [E]}, s: {shape: [E], dtype: int}}"
+    assert leaves(formula, inputs, "dims: {K: 3}\noutputs: [y]") == {"s": "int", "y": "float"}
+
+
 def test_an_input_that_is_read_anyway_is_kept_as_it_is() -> None:
     assert leaves("y = where(x > 0, x**3, x)", "[x]") == {"x": "float"}
 

@@ -154,6 +154,25 @@ FOUND = {
         "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
         "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
     ),
+    "fractions of totals that start somewhere": (
+        "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
+        "outputs: [y, t]\n"
+        "forward: |\n"
+        "  t[s, k] = 1 + square(w[s, k])\n"
+        "  t[ids[f], d] += 1 + square(x[f, d])\n"
+        "  y[d, e] = (1 + square(x[e, d]))/t[ids[e], d]\n"
+    ),
+    "exponentials as fractions": (
+        "inputs: {x: {shape: [..., E]}, ids: {shape: [E], dtype: int}}\n"
+        "dims: {S: 2}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  h[e, ...] = exp(sin(x[..., e]))\n"
+        "  t[s < S, ...] = 0\n"
+        "  t[ids[f], ...] += h[f, ...]\n"
+        "  y[..., e] = h[e, ...]/t[ids[e], ...]\n"
+        "  z[..., e] = exp(-x[..., e])/t[ids[e], ...]\n"
+    ),
 }
 SHAPES = {
     "a whole number where nothing can be read": {"x": (1,)},
@@ -175,6 +194,8 @@ SHAPES = {
     "a guarded place where there is none": {"x": (0,), "ids": (2,)},
     "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
     "a cotangent that one variant asks for": {"x": (2,), "w": (2,)},
+    "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
+    "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
     "a second element of one": {"x": (1,)},
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opgen.verify.matrix import outcomes, table
+from opgen.verify.matrix import Outcome, Verdict, outcomes, table
 
 REPORT = """<?xml version="1.0"?><testsuites><testsuite>
 <testcase classname="generated.silu.test_silu.TestSilu" name="test_values[a]"/>
@@ -55,3 +55,9 @@ def test_a_table_of_operators_and_checks(tmp_path: Path) -> None:
 
 def test_no_cases() -> None:
     assert table(()).endswith("0 operators, 0 checks: 0 passed, 0 not applicable, 0 skipped, 0 failed")
+
+
+def test_one_of_a_kind_is_no_plural() -> None:
+    assert table([Outcome("elu", "values", Verdict.PASSED)]).endswith(
+        "1 operator, 1 check: 1 passed, 0 not applicable, 0 skipped, 0 failed"
+    )

@@ -14,7 +14,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input) {
+std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input) {
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
@@ -22,23 +22,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& 
   call.allocate("value", Element::scalar, {opgen::batch});
   call.allocate("index", Element::int64, {opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(0, "N")});
-  call.allocate("ties_value", Element::int64, {opgen::batch});
   call.some("argmax", "n", call.size(0));
   call.run(0);
   const Tensor value = call.result("value", Element::scalar);
   const Tensor index = call.result("index", Element::int64);
   const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor ties_value = call.result("ties_value", Element::int64);
-  return {value, index, condition, ties_value};
+  return {value, index, condition};
 }
 
 Tensor max_with_index_backward(const Tensor& grad_value, const Tensor& input, const Tensor& condition,
-                               const Tensor& ties_value, const std::vector<bool>& mask) {
+                               const std::vector<bool>& mask) {
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.cotangent("grad_value", grad_value, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.input("condition", condition, Element::boolean, {opgen::batch, opgen::dim(0, "N")});
-  call.input("ties_value", ties_value, Element::int64, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
@@ -58,10 +55,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("max_with_index_forward(Tensor input) -> (Tensor, Tensor, Tensor, Tensor)");
+  m.def("max_with_index_forward(Tensor input) -> (Tensor, Tensor, Tensor)");
   m.def(
-      "max_with_index_backward(Tensor grad_value, Tensor input, Tensor condition, Tensor ties_value, bool[] "
-      "needs_input_grad) -> Tensor");
+      "max_with_index_backward(Tensor grad_value, Tensor input, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,19 +4,18 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, value, index, condition, ties_value
+// tensors: input, value, index, condition
 // dims: N
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_with_index_forward_ties_value_step {
+struct max_with_index_forward_condition_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> value;
   rt::Tensor<int64_t> index_2;
   rt::Tensor<bool> condition;
-  rt::Tensor<int64_t> ties_value;
   rt::Divider n_size;
   rt::Batch batch;
 
@@ -37,89 +36,83 @@ struct max_with_index_forward_ties_value_step {
       value.store(value_value, place);
       index_2.store(index_value, place);
     }
-    rt::Sum<int64_t> ties_value_value_fold;
     for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      const bool condition_2 = input.load(place, n) == value_value;
-      ties_value_value_fold.add(condition_2 ? 1 : 0);
-      condition.store(condition_2, place, n);
-    }
-    rt::join<Team>(&ties_value_value_fold);
-    const int64_t ties_value_value = ties_value_value_fold.value;
-    if (Team::rank() == 0) {
-      ties_value.store(ties_value_value, place);
+      condition.store(input.load(place, n) == value_value, place, n);
     }
   }
 };
 
 template <typename scalar_t>
-int run_max_with_index_forward_ties_value(const OpgenCall& call) {
+int run_max_with_index_forward_condition(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},  // input
       {1, 1, 0},  // value
       {2, 1, 0},  // index
       {3, 2, 0},  // condition
-      {4, 1, 0},  // ties_value
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_with_index_forward_ties_value_step<scalar_t> step;
+  max_with_index_forward_condition_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.value = args.template tensor<scalar_t>(1);
   step.index_2 = args.template tensor<int64_t>(2);
   step.condition = args.template tensor<bool>(3);
-  step.ties_value = args.template tensor<int64_t>(4);
   step.n_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
 }
 
-extern "C" int max_with_index_forward_ties_value(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_with_index_forward_ties_value<scalar_t>(*call));
+extern "C" int max_with_index_forward_condition(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_with_index_forward_condition<scalar_t>(*call));
 }
 
 // --- backward
-// tensors: grad_value, input, condition, ties_value, grad_input
+// tensors: grad_value, input, condition, grad_input
 // dims: N
 
-// one value per point, nothing shared between points
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct max_with_index_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_value;
-  rt::Tensor<const int64_t> ties_value;
+  rt::Tensor<scalar_t> grad_input;
   rt::Divider n_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
-    const opmath_t part = grad_value.load_or_zero(place) / ties_value.load(place);
-    grad_input.store(condition.load(place, n) ? part : opmath_t(0), place, n);
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const rt::Place place = batch.place(point);
+    rt::Sum<int64_t> ties_value_fold;
+    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
+      ties_value_fold.add(condition.load(place, n) ? 1 : 0);
+    }
+    rt::join<Team>(&ties_value_fold);
+    const int64_t ties_value = ties_value_fold.value;
+    const opmath_t t = grad_value.load_or_zero(place) / ties_value;
+    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
+      grad_input.store(condition.load(place, n) ? t : opmath_t(0), place, n);
+    }
   }
 };
 
 template <typename scalar_t>
 int run_max_with_index_backward_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {4, 2, 0},  // grad_input
       {2, 2, 0},  // condition
       {0, 1, 0},  // grad_value
-      {3, 1, 0},  // ties_value
+      {3, 2, 0},  // grad_input
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   max_with_index_backward_grad_input_step<scalar_t> step;
-  step.grad_input = args.template tensor<scalar_t>(0);
-  step.condition = args.template tensor<const bool>(1);
-  step.grad_value = args.template tensor<const scalar_t>(2);
-  step.ties_value = args.template tensor<const int64_t>(3);
+  step.condition = args.template tensor<const bool>(0);
+  step.grad_value = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
   step.n_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
-  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
+  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
 }
 
 extern "C" int max_with_index_backward_grad_input(const OpgenCall* call) {
@@ -128,7 +121,7 @@ extern "C" int max_with_index_backward_grad_input(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep max_with_index_cuda_steps[] = {
     // 0
-    {max_with_index_forward_ties_value, nullptr, 0},
+    {max_with_index_forward_condition, nullptr, 0},
     // 1
     {max_with_index_backward_grad_input, nullptr, 0},
 };

@@ -7,17 +7,16 @@ namespace {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_ties_value(const OpgenCall& call, OpgenHost& host) {
+int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> value(call, 1, 1, 0);
   const rt::Tensor<int64_t> index_2(call, 2, 1, 0);
   const rt::Tensor<bool> condition(call, 3, 2, 0);
-  const rt::Tensor<int64_t> ties_value(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &value, &index_2, &condition, &ties_value);
-  rt::Loops<5> over_n;
-  over_n.dim(N, {input.stride(1), 0, 0, condition.stride(1), 0}, true);
+  rt::Loops<4> outer;
+  outer.batch(call, &input, &value, &index_2, &condition);
+  rt::Loops<4> over_n;
+  over_n.dim(N, {input.stride(1), 0, 0, condition.stride(1)}, true);
   rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> value_value_fold;
@@ -34,43 +33,43 @@ int forward_ties_value(const OpgenCall& call, OpgenHost& host) {
       const int64_t index_value = index_value_fold.value();
       rt::store(value, row.at[1], value_value);
       rt::store(index_2, row.at[2], index_value);
-      rt::Fold<rt::Sum, int64_t> ties_value_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool condition_2 = input_at[i] == value_value;
-          ties_value_value_fold.add(lane, condition_2 ? 1 : 0);
-          condition_out.set(i, condition_2);
-        });
+        rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == value_value); });
       });
-      const int64_t ties_value_value = ties_value_value_fold.value();
-      rt::store(ties_value, row.at[4], ties_value_value);
     });
   });
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
+// Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<bool> condition(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_value(call, 0, 1, 0);
-  const rt::Tensor<int64_t> ties_value(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &condition, &grad_value, &ties_value, &grad_input);
-  outer.dim(N, {condition.stride(1), 0, 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_value_at(grad_value, run.at[1], run.step[1], run.size);
-      const rt::Source<int64_t> ties_value_at(ties_value, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = condition_at[i] ? grad_value_at[i] / ties_value_at[i] : opmath_t(0);
-        grad_input_out.set(i, value);
+  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &condition, &grad_value, &grad_input);
+  rt::Loops<3> over_n;
+  over_n.dim(N, {condition.stride(1), 0, grad_input.stride(1)});
+  rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Sum, int64_t> ties_value_fold;
+      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+        const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = condition_at[i] ? 1 : 0;
+          ties_value_fold.add(lane, value);
+        });
+      });
+      const int64_t ties_value = ties_value_fold.value();
+      const opmath_t t = rt::load(grad_value, row.at[1]) / ties_value;
+      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+        const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+        rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, condition_at[i] ? t : opmath_t(0)); });
       });
     });
   });
@@ -80,6 +79,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_with_index) = {
-    OPGEN_STEP(forward_ties_value),   // 0
+    OPGEN_STEP(forward_condition),    // 0
     OPGEN_STEP(backward_grad_input),  // 1
 };

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, segment, size, top, output, condition, ties_top, condition_2
+// tensors: input, segment, size, top, output, condition_3, condition, condition_2
 // dims: N, S
 // reals: empty
 // ints: num_segments
@@ -198,12 +198,13 @@ extern "C" int segment_max_forward_top(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_forward_output_step {
+struct segment_max_forward_condition_3_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const opmath_t> top;
   rt::Tensor<scalar_t> output;
   rt::Tensor<const int64_t> size;
-  rt::Tensor<const opmath_t> top;
+  rt::Tensor<bool> condition_3;
   opmath_t empty;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -212,32 +213,36 @@ struct segment_max_forward_output_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    output.store(size.load(s) > 0 ? top.load(s, place) : empty, s, place);
+    const opmath_t top_value = top.load(s, place);
+    output.store(size.load(s) > 0 ? top_value : empty, s, place);
+    condition_3.store(-rt::inf<opmath_t>() == top_value, s, place);
   }
 };
 
 template <typename scalar_t>
-int run_segment_max_forward_output(const OpgenCall& call) {
+int run_segment_max_forward_condition_3(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {3, 2, 1},   // top
       {4, 2, 1},   // output
       {2, 1, -1},  // size
-      {3, 2, 1},   // top
+      {5, 2, 1},   // condition_3
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_output_step<scalar_t> step;
-  step.output = args.template tensor<scalar_t>(0);
-  step.size = args.template tensor<const int64_t>(1);
-  step.top = args.template tensor<const opmath_t>(2);
+  segment_max_forward_condition_3_step<scalar_t> step;
+  step.top = args.template tensor<const opmath_t>(0);
+  step.output = args.template tensor<scalar_t>(1);
+  step.size = args.template tensor<const int64_t>(2);
+  step.condition_3 = args.template tensor<bool>(3);
   step.empty = static_cast<opmath_t>(call.reals[0]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int segment_max_forward_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_output<scalar_t>(*call));
+extern "C" int segment_max_forward_condition_3(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition_3<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -273,7 +278,7 @@ template <typename scalar_t>
 int run_segment_max_forward_condition(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {2, 1, -1},  // size
-      {5, 1, -1},  // condition
+      {6, 1, -1},  // condition
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -287,117 +292,6 @@ int run_segment_max_forward_condition(const OpgenCall& call) {
 
 extern "C" int segment_max_forward_condition(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition<scalar_t>(*call));
-}
-
-template <typename scalar_t>
-struct segment_max_forward_ties_top_base_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const opmath_t> top;
-  rt::Tensor<int64_t> ties_top;
-  rt::Divider batch_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void compute(opmath_t top, int64_t* ties_top) const { *ties_top = -rt::inf<opmath_t>() == top ? 1 : 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    int64_t ties_top_value;
-    compute(top.load(s, place), &ties_top_value);
-    ties_top.store(ties_top_value, s, place);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto top_pack = rt::load_pack<V>(top, first);
-    rt::Pack<int64_t, V> ties_top_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      int64_t ties_top_value;
-      compute(top_pack.get(i), &ties_top_value);
-      ties_top_pack.set(i, ties_top_value);
-    }
-    rt::store_pack(ties_top, first, ties_top_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_segment_max_forward_ties_top_base(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {3, 2, 1},  // top
-      {6, 2, 1},  // ties_top
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_ties_top_base_step<scalar_t> step;
-  step.top = args.template tensor<const opmath_t>(0);
-  step.ties_top = args.template tensor<int64_t>(1);
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call) * call.dims[1];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int segment_max_forward_ties_top_base(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_ties_top_base<scalar_t>(*call));
-}
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
-struct segment_max_forward_ties_top_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<int64_t> ties_top;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> top;
-  OpgenBadIndex* report;
-  int64_t S;
-  rt::Divider n_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
-    const int64_t segment_value = segment.load(n);
-    int64_t* const cell = ties_top.at(rt::checked(segment_value, S, report, 6, 0), place);
-    const opmath_t part = top.load(rt::checked(segment_value, S, report, 3, 0), place);
-    rt::atomic_sum(cell, input.load(n, place) == part ? 1 : 0);
-  }
-};
-
-template <typename scalar_t>
-int run_segment_max_forward_ties_top(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {1, 1, -1},  // segment
-      {6, 2, 1},   // ties_top
-      {0, 2, 1},   // input
-      {3, 2, 1},   // top
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_ties_top_step<scalar_t> step;
-  step.segment = args.template tensor<const int64_t>(0);
-  step.ties_top = args.template tensor<int64_t>(1);
-  step.input = args.template tensor<const scalar_t>(2);
-  step.top = args.template tensor<const opmath_t>(3);
-  step.report = call.device_room;
-  step.S = call.dims[1];
-  step.n_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  const int status = run_segment_max_forward_ties_top_base<scalar_t>(call);
-  if (status != OPGEN_OK) return status;
-  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
-}
-
-extern "C" int segment_max_forward_ties_top(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_forward_ties_top<scalar_t>(call));
-  });
 }
 
 // one value per point, nothing shared between points
@@ -453,7 +347,7 @@ extern "C" int segment_max_forward_condition_2(const OpgenCall* call) {
 }
 
 // --- backward
-// tensors: grad_output, input, segment, condition, ties_top, condition_2, grad_top, grad_input
+// tensors: grad_output, input, segment, condition, condition_2, condition_3, grad_top, ties_top, grad_input
 // dims: N, S
 // ints: num_segments
 
@@ -499,6 +393,110 @@ extern "C" int segment_max_backward_grad_top(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_backward_grad_top<scalar_t>(*call));
 }
 
+template <typename scalar_t>
+struct segment_max_backward_ties_top_base_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const bool> condition_3;
+  rt::Tensor<int64_t> ties_top;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(bool condition_3, int64_t* ties_top) const { *ties_top = condition_3 ? 1 : 0; }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t s = rest;
+    int64_t ties_top_value;
+    compute(condition_3.load(s, place), &ties_top_value);
+    ties_top.store(ties_top_value, s, place);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto condition_3_pack = rt::load_pack<V>(condition_3, first);
+    rt::Pack<int64_t, V> ties_top_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      int64_t ties_top_value;
+      compute(condition_3_pack.get(i), &ties_top_value);
+      ties_top_pack.set(i, ties_top_value);
+    }
+    rt::store_pack(ties_top, first, ties_top_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_segment_max_backward_ties_top_base(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {5, 2, 1},  // condition_3
+      {7, 2, 1},  // ties_top
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  segment_max_backward_ties_top_base_step<scalar_t> step;
+  step.condition_3 = args.template tensor<const bool>(0);
+  step.ties_top = args.template tensor<int64_t>(1);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int segment_max_backward_ties_top_base(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_backward_ties_top_base<scalar_t>(*call));
+}
+
+// accumulates into the places that its positions name, repeats in any order
+template <typename scalar_t>
+struct segment_max_backward_ties_top_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<int64_t> ties_top;
+  rt::Tensor<const int64_t> segment;
+  rt::Tensor<const bool> condition_2;
+  OpgenBadIndex* report;
+  int64_t S;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    int64_t* const cell = ties_top.at(rt::checked(segment.load(n), S, report, 7, 0), place);
+    rt::atomic_sum(cell, condition_2.load(n, place) ? 1 : 0);
+  }
+};
+
+template <typename scalar_t>
+int run_segment_max_backward_ties_top(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {7, 2, 1},   // ties_top
+      {2, 1, -1},  // segment
+      {4, 2, 1},   // condition_2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  segment_max_backward_ties_top_step<scalar_t> step;
+  step.ties_top = args.template tensor<int64_t>(0);
+  step.segment = args.template tensor<const int64_t>(1);
+  step.condition_2 = args.template tensor<const bool>(2);
+  step.report = call.device_room;
+  step.S = call.dims[1];
+  step.n_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  const int status = run_segment_max_backward_ties_top_base<scalar_t>(call);
+  if (status != OPGEN_OK) return status;
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int segment_max_backward_ties_top(const OpgenCall* call) {
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_backward_ties_top<scalar_t>(call));
+  });
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct segment_max_backward_grad_input_step {
@@ -523,7 +521,7 @@ struct segment_max_backward_grad_input_step {
     opmath_t part_2;
     if (part) {
       const opmath_t part_3 = grad_top.load(rt::checked(segment_value, S, report, 6, 0), place);
-      part_2 = part_3 / ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+      part_2 = part_3 / ties_top.load(rt::checked(segment_value, S, report, 7, 0), place);
     } else {
       part_2 = 0;
     }
@@ -536,10 +534,10 @@ int run_segment_max_backward_grad_input(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 1, -1},  // segment
-      {7, 2, 1},   // grad_input
-      {5, 2, 1},   // condition_2
+      {8, 2, 1},   // grad_input
+      {4, 2, 1},   // condition_2
       {6, 2, 1},   // grad_top
-      {4, 2, 1},   // ties_top
+      {7, 2, 1},   // ties_top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -568,15 +566,15 @@ extern "C" const OpgenCudaStep segment_max_cuda_steps[] = {
     // 1
     {segment_max_forward_top, nullptr, 1},
     // 2
-    {segment_max_forward_output, nullptr, 0},
+    {segment_max_forward_condition_3, nullptr, 0},
     // 3
     {segment_max_forward_condition, nullptr, 0},
     // 4
-    {segment_max_forward_ties_top, nullptr, 1},
-    // 5
     {segment_max_forward_condition_2, nullptr, 1},
-    // 6
+    // 5
     {segment_max_backward_grad_top, nullptr, 0},
+    // 6
+    {segment_max_backward_ties_top, nullptr, 1},
     // 7
     {segment_max_backward_grad_input, nullptr, 1},
 };

@@ -18,8 +18,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> segment_softmax_forward(const Tensor& input, const Tensor& segment,
-                                                           int64_t num_segments) {
+Tensor segment_softmax_forward(const Tensor& input, const Tensor& segment, int64_t num_segments) {
   opgen::Call call("segment_softmax", OPGEN_CHOOSE_STEPS(segment_softmax), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "E")});
@@ -28,36 +27,29 @@ std::tuple<Tensor, Tensor, Tensor> segment_softmax_forward(const Tensor& input, 
   call.hold();
   call.number(num_segments);
   call.allocate("top", Element::compute, {opgen::dim(1, "S"), opgen::batch});
-  call.allocate("weight", Element::compute, {opgen::dim(0, "E"), opgen::batch});
   call.allocate("total", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "E"), opgen::batch});
   call.run(0);
   call.run(1);
   call.run(2);
-  call.run(3);
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor weight = call.result("weight", Element::compute);
-  const Tensor total = call.result("total", Element::compute);
-  return {output, weight, total};
+  return call.result("output", Element::scalar);
 }
 
 Tensor segment_softmax_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment,
-                                const Tensor& weight, const Tensor& total, int64_t num_segments,
-                                const std::vector<bool>& mask) {
+                                const Tensor& output, int64_t num_segments, const std::vector<bool>& mask) {
   opgen::Call call("segment_softmax", OPGEN_CHOOSE_STEPS(segment_softmax), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "E")});
-  call.input("weight", weight, Element::compute, {opgen::dim(0, "E"), opgen::batch});
-  call.input("total", total, Element::compute, {opgen::dim(1, "S"), opgen::batch});
+  call.input("output", output, Element::scalar, {opgen::dim(0, "E"), opgen::batch});
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
   call.number(num_segments);
-  call.allocate("grad_total", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
+  call.allocate("dot_output", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "E"), opgen::batch}, mask[0]);
+  if (mask[0]) call.run(3);
   if (mask[0]) call.run(4);
-  if (mask[0]) call.run(5);
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 
@@ -73,10 +65,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("segment_softmax_forward(Tensor input, Tensor segment, int num_segments) -> (Tensor, Tensor, Tensor)");
+  m.def("segment_softmax_forward(Tensor input, Tensor segment, int num_segments) -> Tensor");
   m.def(
-      "segment_softmax_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor weight, Tensor total, int "
-      "num_segments, bool[] needs_input_grad) -> Tensor");
+      "segment_softmax_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor output, int num_segments, "
+      "bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

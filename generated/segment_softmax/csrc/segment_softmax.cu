@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, segment, top, weight, total, output
+// tensors: input, segment, top, total, output
 // dims: E, S
 // ints: num_segments
 
@@ -110,58 +110,6 @@ extern "C" int segment_softmax_forward_top(const OpgenCall* call) {
   });
 }
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct segment_softmax_forward_weight_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<opmath_t> weight;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const opmath_t> top;
-  OpgenBadIndex* report;
-  int64_t S;
-  rt::Divider batch_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t e = rest;
-    const opmath_t part = (top.load(rt::checked(segment.load(e), S, report, 2, 0), place));
-    weight.store(rt::exp(input.load(e, place) - part), e, place);
-  }
-};
-
-template <typename scalar_t>
-int run_segment_softmax_forward_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {3, 2, 1},   // weight
-      {0, 2, 1},   // input
-      {1, 1, -1},  // segment
-      {2, 2, 1},   // top
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_weight_step<scalar_t> step;
-  step.weight = args.template tensor<opmath_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.segment = args.template tensor<const int64_t>(2);
-  step.top = args.template tensor<const opmath_t>(3);
-  step.report = call.device_room;
-  step.S = call.dims[1];
-  step.batch_size = rt::Divider(rt::batch_count(call));
-  step.batch = args.batch();
-  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
-}
-
-extern "C" int segment_softmax_forward_weight(const OpgenCall* call) {
-  return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_softmax_forward_weight<scalar_t>(call));
-  });
-}
-
 template <typename scalar_t>
 struct segment_softmax_forward_total_base_step {
   using opmath_t = rt::math_t<scalar_t>;
@@ -196,7 +144,7 @@ template <typename scalar_t>
 int run_segment_softmax_forward_total_base(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {4, 2, 1},  // total
+      {3, 2, 1},  // total
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -218,9 +166,10 @@ template <typename scalar_t>
 struct segment_softmax_forward_total_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> total;
   rt::Tensor<const int64_t> segment;
-  rt::Tensor<const opmath_t> weight;
+  rt::Tensor<opmath_t> total;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const opmath_t> top;
   OpgenBadIndex* report;
   int64_t S;
   rt::Divider e_size;
@@ -230,8 +179,10 @@ struct segment_softmax_forward_total_step {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place place = batch.place(rest);
-    opmath_t* const cell = total.at(rt::checked(segment.load(e), S, report, 4, 0), place);
-    rt::atomic_sum(cell, weight.load(e, place));
+    const int64_t segment_value = segment.load(e);
+    opmath_t* const cell = total.at(rt::checked(segment_value, S, report, 3, 0), place);
+    const opmath_t part = (top.load(rt::checked(segment_value, S, report, 2, 0), place));
+    rt::atomic_sum(cell, rt::exp(input.load(e, place) - part));
   }
 };
 
@@ -239,16 +190,18 @@ template <typename scalar_t>
 int run_segment_softmax_forward_total(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {4, 2, 1},   // total
       {1, 1, -1},  // segment
-      {3, 2, 1},   // weight
+      {3, 2, 1},   // total
+      {0, 2, 1},   // input
+      {2, 2, 1},   // top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_softmax_forward_total_step<scalar_t> step;
-  step.total = args.template tensor<opmath_t>(0);
-  step.segment = args.template tensor<const int64_t>(1);
-  step.weight = args.template tensor<const opmath_t>(2);
+  step.segment = args.template tensor<const int64_t>(0);
+  step.total = args.template tensor<opmath_t>(1);
+  step.input = args.template tensor<const scalar_t>(2);
+  step.top = args.template tensor<const opmath_t>(3);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.e_size = rt::Divider(call.dims[0]);
@@ -269,9 +222,10 @@ template <typename scalar_t>
 struct segment_softmax_forward_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> weight;
   rt::Tensor<const int64_t> segment;
+  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const opmath_t> top;
   rt::Tensor<const opmath_t> total;
   OpgenBadIndex* report;
   int64_t S;
@@ -282,8 +236,10 @@ struct segment_softmax_forward_output_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    const opmath_t part = total.load(rt::checked(segment.load(e), S, report, 4, 0), place);
-    output.store(weight.load(e, place) / part, e, place);
+    const int64_t segment_value_2 = segment.load(e);
+    const opmath_t part = (top.load(rt::checked(segment_value_2, S, report, 2, 0), place));
+    const opmath_t part_2 = total.load(rt::checked(segment_value_2, S, report, 3, 0), place);
+    output.store(rt::exp(input.load(e, place) - part) / part_2, e, place);
   }
 };
 
@@ -291,18 +247,20 @@ template <typename scalar_t>
 int run_segment_softmax_forward_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {5, 2, 1},   // output
-      {3, 2, 1},   // weight
       {1, 1, -1},  // segment
-      {4, 2, 1},   // total
+      {4, 2, 1},   // output
+      {0, 2, 1},   // input
+      {2, 2, 1},   // top
+      {3, 2, 1},   // total
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_softmax_forward_output_step<scalar_t> step;
-  step.output = args.template tensor<scalar_t>(0);
-  step.weight = args.template tensor<const opmath_t>(1);
-  step.segment = args.template tensor<const int64_t>(2);
-  step.total = args.template tensor<const opmath_t>(3);
+  step.segment = args.template tensor<const int64_t>(0);
+  step.output = args.template tensor<scalar_t>(1);
+  step.input = args.template tensor<const scalar_t>(2);
+  step.top = args.template tensor<const opmath_t>(3);
+  step.total = args.template tensor<const opmath_t>(4);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -317,50 +275,50 @@ extern "C" int segment_softmax_forward_output(const OpgenCall* call) {
 }
 
 // --- backward
-// tensors: grad_output, input, segment, weight, total, grad_total, grad_input
+// tensors: grad_output, input, segment, output, dot_output, grad_input
 // dims: E, S
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_softmax_backward_grad_total_base_step {
+struct segment_softmax_backward_dot_output_base_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> grad_total;
+  rt::Tensor<opmath_t> dot_output;
   rt::Divider batch_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t* grad_total) const { *grad_total = 0; }
+  OPGEN_DEVICE void compute(opmath_t* dot_output) const { *dot_output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    opmath_t grad_total_value;
-    compute(&grad_total_value);
-    grad_total.store(grad_total_value, s, place);
+    opmath_t dot_output_value;
+    compute(&dot_output_value);
+    dot_output.store(dot_output_value, s, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_total_pack;
+    rt::Pack<opmath_t, V> dot_output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_total_value;
-      compute(&grad_total_value);
-      grad_total_pack.set(i, grad_total_value);
+      opmath_t dot_output_value;
+      compute(&dot_output_value);
+      dot_output_pack.set(i, dot_output_value);
     }
-    rt::store_pack(grad_total, first, grad_total_pack);
+    rt::store_pack(dot_output, first, dot_output_pack);
   }
 };
 
 template <typename scalar_t>
-int run_segment_softmax_backward_grad_total_base(const OpgenCall& call) {
+int run_segment_softmax_backward_dot_output_base(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {5, 2, 1},  // grad_total
+      {4, 2, 1},  // dot_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_backward_grad_total_base_step<scalar_t> step;
-  step.grad_total = args.template tensor<opmath_t>(0);
+  segment_softmax_backward_dot_output_base_step<scalar_t> step;
+  step.dot_output = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call) * call.dims[1];
@@ -368,20 +326,19 @@ int run_segment_softmax_backward_grad_total_base(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int segment_softmax_backward_grad_total_base(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_softmax_backward_grad_total_base<scalar_t>(*call));
+extern "C" int segment_softmax_backward_dot_output_base(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_softmax_backward_dot_output_base<scalar_t>(*call));
 }
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_softmax_backward_grad_total_step {
+struct segment_softmax_backward_dot_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<opmath_t> dot_output;
   rt::Tensor<const int64_t> segment;
-  rt::Tensor<opmath_t> grad_total;
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> weight;
-  rt::Tensor<const opmath_t> total;
+  rt::Tensor<const scalar_t> output;
   OpgenBadIndex* report;
   int64_t S;
   rt::Divider batch_size;
@@ -391,43 +348,39 @@ struct segment_softmax_backward_grad_total_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    const int64_t segment_value = segment.load(e);
-    opmath_t* const cell = grad_total.at(rt::checked(segment_value, S, report, 5, 0), place);
-    const opmath_t part = rt::powi<2>(total.load(rt::checked(segment_value, S, report, 4, 0), place));
-    rt::atomic_sum(cell, -(grad_output.load_or_zero(e, place) * weight.load(e, place) / part));
+    opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S, report, 4, 0), place);
+    rt::atomic_sum(cell, grad_output.load_or_zero(e, place) * output.load(e, place));
   }
 };
 
 template <typename scalar_t>
-int run_segment_softmax_backward_grad_total(const OpgenCall& call) {
+int run_segment_softmax_backward_dot_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {4, 2, 1},   // dot_output
       {2, 1, -1},  // segment
-      {5, 2, 1},   // grad_total
       {0, 2, 1},   // grad_output
-      {3, 2, 1},   // weight
-      {4, 2, 1},   // total
+      {3, 2, 1},   // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_backward_grad_total_step<scalar_t> step;
-  step.segment = args.template tensor<const int64_t>(0);
-  step.grad_total = args.template tensor<opmath_t>(1);
+  segment_softmax_backward_dot_output_step<scalar_t> step;
+  step.dot_output = args.template tensor<opmath_t>(0);
+  step.segment = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
-  step.weight = args.template tensor<const opmath_t>(3);
-  step.total = args.template tensor<const opmath_t>(4);
+  step.output = args.template tensor<const scalar_t>(3);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
-  const int status = run_segment_softmax_backward_grad_total_base<scalar_t>(call);
+  const int status = run_segment_softmax_backward_dot_output_base<scalar_t>(call);
   if (status != OPGEN_OK) return status;
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
-extern "C" int segment_softmax_backward_grad_total(const OpgenCall* call) {
+extern "C" int segment_softmax_backward_dot_output(const OpgenCall* call) {
   return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_softmax_backward_grad_total<scalar_t>(call));
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_softmax_backward_dot_output<scalar_t>(call));
   });
 }
 
@@ -436,12 +389,11 @@ template <typename scalar_t>
 struct segment_softmax_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const int64_t> segment;
   rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t> output;
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> total;
-  rt::Tensor<const opmath_t> grad_total;
-  rt::Tensor<const opmath_t> weight;
+  rt::Tensor<const int64_t> segment;
+  rt::Tensor<const opmath_t> dot_output;
   OpgenBadIndex* report;
   int64_t S;
   rt::Divider batch_size;
@@ -451,10 +403,8 @@ struct segment_softmax_backward_grad_input_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    const int64_t segment_value_2 = segment.load(e);
-    const opmath_t part = grad_total.load(rt::checked(segment_value_2, S, report, 5, 0), place);
-    const opmath_t part_2 = total.load(rt::checked(segment_value_2, S, report, 4, 0), place);
-    grad_input.store((grad_output.load_or_zero(e, place) / part_2 + part) * weight.load(e, place), e, place);
+    const opmath_t part = dot_output.load(rt::checked(segment.load(e), S, report, 4, 0), place);
+    grad_input.store(output.load(e, place) * (grad_output.load_or_zero(e, place) - part), e, place);
   }
 };
 
@@ -462,22 +412,20 @@ template <typename scalar_t>
 int run_segment_softmax_backward_grad_input(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, -1},  // segment
-      {6, 2, 1},   // grad_input
+      {5, 2, 1},   // grad_input
+      {3, 2, 1},   // output
       {0, 2, 1},   // grad_output
-      {4, 2, 1},   // total
-      {5, 2, 1},   // grad_total
-      {3, 2, 1},   // weight
+      {2, 1, -1},  // segment
+      {4, 2, 1},   // dot_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_softmax_backward_grad_input_step<scalar_t> step;
-  step.segment = args.template tensor<const int64_t>(0);
-  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(0);
+  step.output = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
-  step.total = args.template tensor<const opmath_t>(3);
-  step.grad_total = args.template tensor<const opmath_t>(4);
-  step.weight = args.template tensor<const opmath_t>(5);
+  step.segment = args.template tensor<const int64_t>(3);
+  step.dot_output = args.template tensor<const opmath_t>(4);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -495,13 +443,11 @@ extern "C" const OpgenCudaStep segment_softmax_cuda_steps[] = {
     // 0
     {segment_softmax_forward_top, nullptr, 1},
     // 1
-    {segment_softmax_forward_weight, nullptr, 1},
-    // 2
     {segment_softmax_forward_total, nullptr, 1},
-    // 3
+    // 2
     {segment_softmax_forward_output, nullptr, 1},
+    // 3
+    {segment_softmax_backward_dot_output, nullptr, 1},
     // 4
-    {segment_softmax_backward_grad_total, nullptr, 1},
-    // 5
     {segment_softmax_backward_grad_input, nullptr, 1},
 };

@@ -45,38 +45,12 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> top(call, 2, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 1);
-  rt::Loops<4> outer;
-  outer.dim(E, {input.stride(0), 0, segment.stride(0), weight.stride(0)});
-  outer.batch(call, &input, &top, nullptr, &weight);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> weight_out(weight, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::exp(input_at[i] - (rt::pick(host, top, run.of(1, i), 2, 0, segment_at[i], S)));
-        weight_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> total_2(call, 4, 2, 1);
+    const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {total_2.stride(0)});
     outer.batch(call, &total_2);
@@ -89,22 +63,25 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   }
   const int64_t S = call.dims[1];
   const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> total_2(call, 4, 2, 1);
-  rt::Loops<3> outer;
-  outer.batch(call, &weight, nullptr, &total_2);
-  rt::Loops<3> over_e;
-  over_e.dim(E, {weight.stride(0), segment.stride(0), 0});
+  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+  rt::Loops<4> outer;
+  outer.batch(call, nullptr, &input, &top, &total_2);
+  rt::Loops<4> over_e;
+  over_e.dim(E, {segment.stride(0), input.stride(0), 0, 0});
   rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> weight_at(weight, point.at[0], columns.step[0], columns.size);
-        const auto segment_at = rt::load(segment, point.at[1]);
+        const auto segment_at = rt::load(segment, point.at[0]);
+        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 4, 0)) return;
-          rt::accumulate<rt::Sum>(total_2, point.at[2] + i * columns.step[2] + segment_at * total_2.stride(0),
-                                  weight_at[i]);
+          const int64_t segment_value = segment_at;
+          if (!rt::inside(host, segment_value, S, 3, 0)) return;
+          rt::accumulate<rt::Sum>(total_2, point.at[3] + i * columns.step[3] + segment_value * total_2.stride(0),
+                                  rt::exp(input_at[i] - (rt::pick(host, top, point.at[2] + i * columns.step[2], 2, 0,
+                                  segment_value, S))));
         });
       });
     });
@@ -117,21 +94,24 @@ template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
   const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> total_2(call, 4, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 1);
-  rt::Loops<4> outer;
-  outer.dim(E, {weight.stride(0), 0, segment.stride(0), output.stride(0)});
-  outer.batch(call, &weight, &total_2, nullptr, &output);
+  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
+  rt::Loops<5> outer;
+  outer.dim(E, {segment.stride(0), input.stride(0), 0, 0, output.stride(0)});
+  outer.batch(call, nullptr, &input, &top, &total_2, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = weight_at[i] / rt::pick(host, total_2, run.of(1, i), 4, 0, segment_at[i], S);
-        output_out.set(i, value);
+        const int64_t segment_value_2 = segment_at[i];
+        const opmath_t part_3 = input_at[i] - (rt::pick(host, top, run.of(2, i), 2, 0, segment_value_2, S));
+        const opmath_t part_2 = rt::exp(part_3);
+        output_out.set(i, part_2 / rt::pick(host, total_2, run.of(3, i), 3, 0, segment_value_2, S));
       });
     });
   });
@@ -140,43 +120,40 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
-int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
+int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> grad_total(call, 5, 2, 1);
+    const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
     rt::Loops<1> outer;
-    outer.dim(S, {grad_total.stride(0)});
-    outer.batch(call, &grad_total);
+    outer.dim(S, {dot_output.stride(0)});
+    outer.batch(call, &dot_output);
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_total_out(grad_total, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_total_out.set(i, 0); });
+        rt::Sink<opmath_t> dot_output_out(dot_output, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { dot_output_out.set(i, 0); });
       });
     });
   }
   const int64_t S = call.dims[1];
   const int64_t E = call.dims[0];
-  const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> total_2(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> grad_total(call, 5, 2, 1);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &grad_output, &weight, &total_2, &grad_total);
-  rt::Loops<5> over_e;
-  over_e.dim(E, {segment.stride(0), grad_output.stride(0), weight.stride(0), 0, 0});
+  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
+  rt::Loops<4> outer;
+  outer.batch(call, &grad_output, &output, nullptr, &dot_output);
+  rt::Loops<4> over_e;
+  over_e.dim(E, {grad_output.stride(0), output.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
-        const auto segment_at = rt::load(segment, point.at[0]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[1], columns.step[1], columns.size);
-        const rt::Source<opmath_t> weight_at(weight, point.at[2], columns.step[2], columns.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
+        const auto segment_at = rt::load(segment, point.at[2]);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          const int64_t segment_value = segment_at;
-          if (!rt::inside(host, segment_value, S, 5, 0)) return;
-          rt::accumulate<rt::Sum>(grad_total, point.at[4] + i * columns.step[4] + segment_value * grad_total.stride(0),
-                                  -(grad_output_at[i] * weight_at[i] / rt::powi<2>(rt::pick(host, total_2,
-                                  point.at[3] + i * columns.step[3], 4, 0, segment_value, S))));
+          if (!rt::inside(host, segment_at, S, 4, 0)) return;
+          rt::accumulate<rt::Sum>(dot_output, point.at[3] + i * columns.step[3] + segment_at * dot_output.stride(0),
+                                  grad_output_at[i] * output_at[i]);
         });
       });
     });
@@ -189,30 +166,23 @@ template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
   const int64_t E = call.dims[0];
-  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> total_2(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> grad_total(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 6, 2, 1);
-  rt::Loops<6> outer;
-  outer.step(0, segment.stride(0));
-  outer.step(1, grad_output.stride(0));
-  outer.step(4, weight.stride(0));
-  outer.step(5, grad_input.stride(0));
-  outer.dim_of_steps(E);
-  outer.batch(call, nullptr, &grad_output, &total_2, &grad_total, &weight, &grad_input);
+  const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
+  rt::Loops<5> outer;
+  outer.dim(E, {output.stride(0), grad_output.stride(0), 0, segment.stride(0), grad_input.stride(0)});
+  outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      const rt::Source<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const int64_t segment_value_2 = segment_at[i];
-        const opmath_t part_2 = rt::pick(host, grad_total, run.of(3, i), 5, 0, segment_value_2, S);
-        const opmath_t part_3 = rt::pick(host, total_2, run.of(2, i), 4, 0, segment_value_2, S);
-        grad_input_out.set(i, (grad_output_at[i] / part_3 + part_2) * weight_at[i]);
+        const opmath_t part_2 = rt::pick(host, dot_output, run.of(2, i), 4, 0, segment_at[i], S);
+        grad_input_out.set(i, output_at[i] * (grad_output_at[i] - part_2));
       });
     });
   });
@@ -223,9 +193,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(segment_softmax) = {
     OPGEN_STEP(forward_top),          // 0
-    OPGEN_STEP(forward_weight),       // 1
-    OPGEN_STEP(forward_total),        // 2
-    OPGEN_STEP(forward_output),       // 3
-    OPGEN_STEP(backward_grad_total),  // 4
-    OPGEN_STEP(backward_grad_input),  // 5
+    OPGEN_STEP(forward_total),        // 1
+    OPGEN_STEP(forward_output),       // 2
+    OPGEN_STEP(backward_dot_output),  // 3
+    OPGEN_STEP(backward_grad_input),  // 4
 };

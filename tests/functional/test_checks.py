@@ -1,0 +1,59 @@
+"""The generated checks themselves, on operators for which a check says something wrong or takes too long.
+
+In goes a spec; its generated test class is asked for one check, which must pass.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+Build = Callable[[str], ModuleType]
+
+
+def checks(package: ModuleType) -> Any:
+    """An instance of the generated test class."""
+    name = package.__name__.rpartition(".")[2]
+    module = importlib.import_module(f"{package.__name__}.test_{name}")
+    (found,) = [v for n, v in vars(module).items() if n.startswith("Test")]
+    return found()
+
+
+def test_differences_leave_infinite_results_out(build_operator: Build) -> None:
+    spec = """
+op: tops
+inputs: {x: {shape: [N]}}
+outputs: {y: {shape: [2]}}
+forward: "y[0*n] max= x[n]"
+"""
+    made = checks(build_operator(spec))
+    assert torch.isinf(made.call(made.cases[0], *made.cases[0].arguments())[0]).any()
+    made.test_gradcheck(made.cases[0])
+    made.test_gradgradcheck(made.cases[0])
+
+
+def test_complex_results_of_floats_are_spread_over_devices(build_operator: Build) -> None:
+    spec = "op: turn\ninputs: {x: {shape: [N]}}\nforward: y[n] = exp(complex(0, x[n]))\n"
+    made = checks(build_operator(spec))
+    made.test_sharding(made.cases[0])
+
+
+def test_what_another_library_computes_is_exported_whole(build_operator: Build) -> None:
+    spec = "op: grown\ninputs: [x]\noutputs: {y: {shape: [...]}}\nforward: {torch: torch.exp}\n"
+    made = checks(build_operator(spec))
+    made.test_export(made.cases[0])
+
+
+def test_many_tensors_are_not_watched_in_all_choices(build_operator: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = "abcdefgh"
+    made = checks(build_operator(f"op: many\ninputs: [{', '.join(names)}]\nforward: y = {'*'.join(names)}\n"))
+    calls, call = [], type(made).call
+    monkeypatch.setattr(type(made), "call", lambda *args: calls.append(1) or call(*args))
+    made.test_composite_compliance(made.cases[0])
+    few = 2 * len(names) + 2
+    assert len(calls) <= few * few + 3 * few + 10

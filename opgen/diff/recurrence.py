@@ -7,7 +7,7 @@ gradient too. Helpers that do not depend on the cotangents stay outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -39,6 +39,15 @@ def dependent(statements: Sequence[Statement], names: Sequence[str]) -> dict[str
     return found
 
 
+def plain(statements: Iterable[Statement]) -> list[Compute]:
+    """Statements that can be steps of a recurrence, which all have to be."""
+    found: list[Compute] = []
+    for s in statements:
+        assert isinstance(s, Compute), f"{s.target} cannot be a step of a recurrence"
+        found.append(s)
+    return found
+
+
 @dataclass
 class Group:
     """A gradient recurrence on its way: `names` are the cotangents of the steps it has."""
@@ -53,13 +62,11 @@ class Group:
     @contextmanager
     def helpers(self, step: str) -> Iterator[None]:
         """Sort what is emitted meanwhile into what depends on the cotangents and what does not."""
-        before = self.builder.statements
-        self.builder.statements = []
-        yield
-        made, self.builder.statements = self.builder.statements, before
+        with self.builder.step() as made:
+            yield
         late = dependent(made, tuple(self.names.values()))
-        before.extend(s for s in made if s.target not in late)
-        self.after[step] = [s for s in made if s.target in late and isinstance(s, Compute)]
+        self.builder.statements.extend(s for s in made if s.target not in late)
+        self.after[step] = plain(s for s in made if s.target in late)
 
     def recurrence(self, reached: Sequence[Compute]) -> Recurrence:
         """The loop, once every contribution is known."""

@@ -6,7 +6,8 @@ read, and finds for every dim an argument that still tells its size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from opgen.ir.names import Names
@@ -33,11 +34,19 @@ from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Param, Read, Scalar, casts_o
 
 
 class Builder:
-    """Statements under construction."""
+    """Statements under construction; `looped` while they are meant for the step of a recurrence."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
         self.statements: list[Statement] = []
+        self.looped = False
+
+    @contextmanager
+    def step(self) -> Iterator[list[Statement]]:
+        """Collect what is emitted meanwhile for the step of a recurrence, apart from all other statements."""
+        outer, self.statements, self.looped = self.statements, [], True
+        yield self.statements
+        self.statements, self.looped = outer, False
 
     def emit(
         self,

@@ -14,7 +14,7 @@ from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import activity
 from opgen.diff.partials import partials, value_reads
-from opgen.diff.recurrence import dependent
+from opgen.diff.recurrence import dependent, plain
 from opgen.diff.rules import WEIGHTS, Change
 from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS
@@ -98,22 +98,21 @@ class _Walk:
         if not steps:
             return
         self.tangents.update({c.target: f"#{c.target}" for c in steps})
-        own, self.builder.statements = self.builder.statements, []
         final: dict[str, str] = {}
-        for c in steps:
-            before = self.tangents[c.target]
-            self.compute(c)
-            if self.tangents[c.target] == before:
-                self.tangents[c.target] = self.builder.emit(f"tangent_{c.target}", c.axes, ZERO).tensor
-            final[before] = self.tangents[c.target]
-            self.tangents[c.target] = before
-        made = [retarget(t, final) for t in self.builder.statements]
+        with self.builder.step() as emitted:
+            for c in steps:
+                before = self.tangents[c.target]
+                self.compute(c)
+                if self.tangents[c.target] == before:
+                    self.tangents[c.target] = self.builder.emit(f"tangent_{c.target}", c.axes, ZERO).tensor
+                final[before] = self.tangents[c.target]
+                self.tangents[c.target] = before
+        made = [retarget(t, final) for t in emitted]
         self.tangents.update({c.target: final[f"#{c.target}"] for c in steps})
-        self.builder.statements = own
         inside = dependent(made, tuple(final.values()))
         self.statements.extend(t for t in made if t.target not in inside)
-        group = tuple(t for t in made if t.target in inside and isinstance(t, Compute))
-        self.statements.append(Recurrence(s.along, group, s.reverse))
+        group = plain(t for t in made if t.target in inside)
+        self.statements.append(Recurrence(s.along, tuple(group), s.reverse))
 
     def change(self, body: Scalar) -> Scalar:
         """The total differential of a body."""

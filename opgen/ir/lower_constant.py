@@ -15,7 +15,7 @@ from opgen.ir.lower_kinds import ARTICLES, integer, numeric, promote
 from opgen.ir.lower_scope import Typed, Variation
 from opgen.ir.lower_statement import frame_of
 from opgen.ir.program import Argument, Kind
-from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar, walk
+from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, walk
 from opgen.lang.nodes import Compare, Expr, Name, Number
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
@@ -120,11 +120,11 @@ def computed_values(d: Declarations, state: Variation, computed: frozenset[str],
 
 
 def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scalar:
-    """What a missing optional input reads as."""
+    """What a missing optional input reads as; a complex one has both parts, so that all functions take it for one."""
     wanted = Kind(d.inputs[name].dtype)
     e = d.absent.get(name)
     if e is None:
-        return Lit(False) if wanted is Kind.BOOL else Lit(0)
+        return {Kind.BOOL: Lit(False), Kind.COMPLEX: call("complex", ZERO, ZERO)}.get(wanted, ZERO)
     typed = value_of(d, state, e, "`absent`", bag)
     if wanted is Kind.BOOL:
         if typed.scalar in (Lit(0), Lit(1)):
@@ -136,7 +136,8 @@ def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scal
     typed = numeric(typed)
     if promote((typed.kind, wanted)) is not wanted and typed.kind is not None:
         bag.error("OPG223", f"`{name}` is of dtype {wanted}, and this is {ARTICLES[typed.kind]}", e.span)
-    return typed.scalar
+    whole = wanted is not Kind.COMPLEX or typed.kind is Kind.COMPLEX
+    return typed.scalar if whole else call("complex", typed.scalar, ZERO)
 
 
 def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scalar | None]:

@@ -68,6 +68,13 @@ def test_stable_and_integer_scans() -> None:
     assert found["c"].data == [1, 1, 2, 2]
 
 
+@pytest.mark.parametrize("op", ["cumsum", "cumprod", "logcumsumexp"])
+def test_scans_within_a_recurrence(op: str) -> None:
+    text = f"h[..., t, k] = {op}[k](sin(x[..., t, k]) + where(t == 0, 1, 0.5*h[..., t - 1, k]))"
+    p = verify(program(elementwise(text, "{x: {shape: [..., T, K]}}", "outputs: [h]")))
+    judge(p, {"x": Array((2, 4), VALUES.data)})
+
+
 @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
 def test_joint_normalisation(op: str) -> None:
     p = verify(

@@ -33,6 +33,15 @@ from .sections import Build, Refused, Works, ints, randn, refused, works
         (randn(3), randn(3, seed=1)),
     ),
     Works(
+        "input_complex_is_the_optional_one",
+        "op: a\ninputs: {x: {}, p: {dtype: complex, optional: true, absent: 1}}\n"
+        "params: {f: {choices: [u, v], default: u}}\n"
+        "forward: |\n  y = real(p*x) if f == u\n  y = 2*real(p*x) if f == v\n",
+        lambda x: 2.0 * x,
+        (randn(3),),
+        {"f": "v"},
+    ),
+    Works(
         "input_optional_missing_reads_as_zero",
         "op: a\ninputs: {x: {}, b: {optional: true}}\nforward: y = x + b\n",
         lambda x: x,

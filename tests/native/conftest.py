@@ -29,6 +29,12 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
 
     class Kernels:
         def __init__(self, op: str) -> None:
+            if not hasattr(torch.ops.opgen_native, f"{op}_forward"):  # else the package of it has loaded one
+                self._load(op)
+            self.forward = getattr(torch.ops.opgen_native, f"{op}_forward")
+            self.backward = getattr(torch.ops.opgen_native, f"{op}_backward", None)
+
+        def _load(self, op: str) -> None:
             result = build(ROOT / "specs" / f"{op}.yaml", folder)
             assert not result.failed
             before = os.environ.get(CACHE_VARIABLE)
@@ -38,8 +44,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
             finally:
                 if before is None:
                     del os.environ[CACHE_VARIABLE]
-            self.forward = getattr(torch.ops.opgen_native, f"{op}_forward")
-            self.backward = getattr(torch.ops.opgen_native, f"{op}_backward", None)
 
     def get(op: str) -> object:
         if op not in loaded:

@@ -91,7 +91,7 @@ class Printer:
     def text(self, e: Scalar) -> Text:
         match e:
             case Lit(value):
-                return self.dialect.literal(value)
+                return self.dialect.literal(_held(value))
             case Const(name):
                 return Text(self.dialect.constants[name], self.dialect.atom, number=True)
             case Read() | Param() | Dim() | Index():
@@ -187,6 +187,11 @@ def whole(e: Scalar) -> int | None:
 # `rt::powi<3>(x)`, `rt::pow`, `rt::floordiv`, `rt::mod` (ints and floats), `rt::inf<T>()`, `rt::nan<T>()`.
 
 _ADD, _MUL, _UNARY, _ATOM = 9, 10, 11, 13
+
+
+def _held(value: int | Fraction | bool) -> int | Fraction | bool:
+    """A literal as code can hold it: an integer beyond 64 bits comes from a decimal such as `1e30`, and is a float."""
+    return Fraction(value) if abs(value) >= 2**63 else value
 
 
 def _native_literal(value: int | Fraction | bool) -> Text:

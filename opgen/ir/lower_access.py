@@ -14,10 +14,12 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
 from opgen.ir.lower_kinds import integer
 from opgen.ir.lower_range import note
+from opgen.ir.lower_recurrence_start import or_start
 from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.lang.circles import step_of
 from opgen.lang.habits import NAMES
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.walk import statement_names
@@ -244,17 +246,28 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
         return BAD
     at: list[Position] = []
     good = True
+    back = not padded and _one_place_back(e, known)
     for k, (item, dim) in enumerate(zip(e.items, known.shape, strict=True)):
         if isinstance(item, Dots) or isinstance(dim, Batch):
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded or k == known.running))
+        beside = back and known.start is not None and k == known.start.place
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or beside or k == known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:
         return BAD
-    return Typed(known.absent if known.absent is not None else Read(e.name, tuple(at)), known.kind)
+    read = Read(e.name, tuple(at))
+    if back and known.start is not None:
+        return Typed(or_start(known.start, read, known.shape), known.kind)
+    return Typed(known.absent if known.absent is not None else read, known.kind)
+
+
+def _one_place_back(e: Access, known: Known) -> bool:
+    """Does an access of a recurrence that is done step out of it, to its start?"""
+    step = None if known.start is None else step_of(e.items[known.start.place])
+    return step is not None and known.start is not None and step.offset == known.start.offset
 
 
 def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool:

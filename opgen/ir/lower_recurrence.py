@@ -13,7 +13,8 @@ from opgen.diagnostics.model import Bag
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_pad import in_bounds
 from opgen.ir.lower_recurrence_shape import extents, says_extents
-from opgen.ir.lower_scope import Known, Variation, same_extent
+from opgen.ir.lower_recurrence_start import start_value
+from opgen.ir.lower_scope import Known, Start, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement, statement_reads
@@ -22,7 +23,6 @@ from opgen.ir.scalar import (
     ZERO,
     Batch,
     Index,
-    Lit,
     Position,
     Read,
     Scalar,
@@ -72,8 +72,11 @@ def lower_recurrence(
     made = None if group is None else _lowered(group)
     for n in names:
         span = state.later.pop(n)
-        known = Known(n, None, Kind.FLOAT, span) if made is None else state.tensors[n]
-        state.tensors[n] = replace(known, running=None)
+        if made is None or group is None:
+            state.tensors[n] = Known(n, None, Kind.FLOAT, span)
+            continue
+        start = Start(group.places[n], group.step.offset, group.begun.get(n))
+        state.tensors[n] = replace(state.tensors[n], running=None, start=start)
     return made or ()
 
 
@@ -281,12 +284,10 @@ def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:
 
 
 def _start(g: _Group, e: Read) -> Scalar:
-    begun, place = g.begun.get(e.tensor), g.places[e.tensor]
-    rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]
-    if begun is not None and not (begun.op is None and isinstance(begun.body, Lit)):
-        return Read(begun.target, rest, e.fill)
-    value = ZERO if begun is None else begun.body
+    place = g.places[e.tensor]
+    value = start_value(Start(place, g.step.offset, g.begun.get(e.tensor)), e)
     shape = g.state.tensors[e.tensor].shape
-    if e.fill is None or e.fill == value or shape is None:
+    if isinstance(value, Read) or e.fill is None or e.fill == value or shape is None:
         return value
+    rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]
     return where(in_bounds(Read(e.tensor, rest), shape[:place] + shape[place + 1 :]), value, e.fill)

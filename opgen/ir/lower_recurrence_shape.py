@@ -17,6 +17,7 @@ from opgen.ir.lower_statement import Wanted, frame_of
 from opgen.ir.program import Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Scalar
+from opgen.lang.circles import Step, step_of
 from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction
 from opgen.lang.walk import operands
 
@@ -71,6 +72,11 @@ def extents(
             if size is not None:
                 found.known[n, k] = size
                 found.own[n, k] = None
+    for n, k in along.items():
+        if (n, k) not in found.known:
+            size = next(_ended(state, bodies[n], k), None)
+            if size is not None:
+                found.known[n, k] = size
     for _ in bodies:
         _share(found)
     return found
@@ -99,6 +105,19 @@ def _sites(state: Variation, s: Assign, index: str) -> Iterator[Scalar]:
             found = _size(size)
             if isinstance(item, Name) and item.name == index and found is not None and found != Dim(UNKNOWN):
                 yield found
+
+
+def _ended(state: Variation, s: Assign, place: int) -> Iterator[Scalar]:
+    """How far recurrences run that are read one place back, and are done."""
+    own = (s.target.items or ())[place]
+    assert isinstance(own, Binder)
+    for a in _accesses(s.value, own.name):
+        known = state.tensors.get(a.name)
+        if known is None or known.start is None or known.shape is None or len(known.shape) != len(a.items):
+            continue
+        size = _size(known.shape[known.start.place])
+        if size is not None and step_of(a.items[known.start.place]) == Step(own.name, known.start.offset):
+            yield size
 
 
 def _size(s: Scalar | Batch) -> Scalar | None:

@@ -46,6 +46,15 @@ UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """What stands one place outside a recurrence: at -1, or at the extent where it runs downwards."""
+
+    place: int  # the position that runs along
+    offset: int
+    value: Compute | None  # None: 0
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """A tensor in reach. `shape` None: its statement was refused, so nothing about it is worth reporting."""
 
@@ -58,6 +67,7 @@ class Known:
     running: int | None = (
         None  # where one of the recurrence at hand runs along: what is one place back is guarded later
     )
+    start: Start | None = None  # of a recurrence that is done
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ CASES: list[tuple[Scalar, str, str]] = [
     (call("where", call("lt", X, ONE), X, ZERO), "x < 1 ? x : opmath_t(0)", "torch.where(x < 1, x, 0)"),
     (call("where", call("lt", P, ONE), X, Y), "p < 1 ? x : y", "x if p < 1 else y"),
     (call("not", call("and", call("lt", X, Y), call("gt", X, ZERO))), "!(x < y && x > 0)", "~((x < y) & (x > 0))"),
+    (mul(Lit(10**30), X), "opmath_t(1e30) * x", "1e30 * x"),
     (NEG_INF, "-rt::inf<opmath_t>()", "-math.inf"),
     (mul(TWO, call("where", call("gt", X, ZERO), ONE, ZERO)), "2 * (x > 0 ? 1 : 0)", "2 * (x > 0).long()"),
 ]

@@ -27,6 +27,12 @@ def rotated(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.stack(ps), torch.stack(qs)
 
 
+def shifted(f: torch.Tensor, p0: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    v = 3 + torch.cat([f.new_zeros(1), f.cumsum(0)])
+    p = torch.cat([p0[None], p0 + v[:-1].cumsum(0)])
+    return p[1:], p * torch.cat([f.flip(0).cumsum(0).flip(0), f.new_ones(1)])
+
+
 def squared(x: torch.Tensor) -> torch.Tensor:
     h, hs = torch.zeros((), dtype=x.dtype), []
     for v in x:
@@ -242,6 +248,21 @@ forward: |
         "op: a\ninputs: {x: {shape: [T]}}\noutputs: [h]\nforward: h[t] = tanh(h[t - 1]*h[t - 1] + x[t])\n",
         squared,
         (randn(5),),
+    ),
+    Works(
+        "recurrence_that_reads_one_before_it",
+        "op: a\ninputs: {f: {shape: [T]}, p0: {shape: []}}\noutputs: [p, late]\nforward: |\n"
+        "  v[-1] = 3\n  v[t] = v[t - 1] + f[t]\n  p[-1] = p0\n  p[t] = p[t - 1] + v[t - 1]\n"
+        "  w[t] = w[t + 1] + f[t]\n  late[t < T + 1] = p[t - 1]*pad(w[t], 1)\n",
+        shifted,
+        (randn(4), randn()),
+    ),
+    Works(
+        "recurrence_downwards_read_after_it",
+        "op: a\ninputs: {x: {shape: [T]}, e: {shape: []}}\nforward: |\n"
+        "  w[T] = e\n  w[t] = w[t + 1]*x[t]\n  y[t] = x[t]*w[t + 1]\n",
+        lambda x, e: x * torch.cat([(x.flip(0).cumprod(0) * e).flip(0)[1:], e[None]]),
+        (randn(4), randn()),
     ),
 )
 def test_statements(build_operator: Build, case: Works) -> None:

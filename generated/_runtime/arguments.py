@@ -32,7 +32,7 @@ def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) 
         if kind in "fc":
             own = tensor.dtype
             if kind == "c":
-                own, same = precision_of(op, name, tensor), False
+                own = precision_of(op, name, tensor)
             elif not tensor.is_floating_point():
                 raise TypeError(f"{op}: {name} must have a floating-point dtype, not {tensor.dtype}")
             if dtype is None:
@@ -46,10 +46,10 @@ def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) 
             if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
                 raise TypeError(f"{op}: {name} must have an integer dtype, not {tensor.dtype}")
             same = False
-    if same:
-        return list(tensors)
     if "c" in kinds:
         return split_operands(kinds, tensors, dtype)
+    if same:
+        return list(tensors)
     wanted = {"f": dtype, "i": torch.int64, "b": torch.bool}
     return [t if t is None else t.to(wanted[k]) for k, t in zip(kinds, tensors, strict=True)]
 

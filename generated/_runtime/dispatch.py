@@ -264,11 +264,7 @@ class Op(ABC):
 
     def node_of(self, before: int, **methods: Formula) -> Any:
         """An autograd function with the gradients of this op, applied to so many arguments before those of the op."""
-
-        def key(ctx: Any) -> Any:
-            return (ctx._autograd_function_id,)
-
-        methods = {"backward": self.gradients(before), "_compiled_autograd_key": key} | methods
+        methods = {"backward": self.gradients(before), **private.COMPILED_AUTOGRAD} | methods
         return type(self.name, (private.SingleLevelFunction,), {n: staticmethod(f) for n, f in methods.items()})
 
     def gradients(self, before: int = 0) -> Formula:

@@ -162,8 +162,15 @@ def _described(op: str, compiled: Callable[..., Any] | None) -> str:
 
 def _devices(op: str, which: str) -> tuple[str, ...]:
     name = f"{LIBRARY_NAMESPACE}::{op}_{which}"
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return tuple(key.lower() for key in ("CPU", "CUDA") if has(name, key))
+    return tuple(key.lower() for key in ("CPU", "CUDA") if _has_kernel(name, key))
+
+
+def _has_kernel(name: str, key: str) -> bool:
+    try:
+        torch.library.get_kernel(name, key)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _counted(compiled: Callable[..., Any]) -> Callable[..., Any]:

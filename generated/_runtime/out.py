@@ -85,7 +85,7 @@ def _refuse_derivatives(name: str, tensors: Sequence[Any]) -> None:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
-    if forward_ad._current_level >= 0 and any(forward_ad.unpack_dual(t).tangent is not None for t in there):
+    if any(forward_ad.unpack_dual(t).tangent is not None for t in there):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
         )
@@ -94,8 +94,11 @@ def _refuse_derivatives(name: str, tensors: Sequence[Any]) -> None:
 def _full_precision(tensors: Sequence[Any]) -> Any:
     """Autocast leaves functions with an `out` alone."""
     device = next((t.device.type for t in tensors if isinstance(t, Tensor)), "cpu")
-    active = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
-    return torch.autocast(device, enabled=False) if active else nullcontext()
+    if torch.compiler.is_dynamo_compiling():  # in torch 2.11 it cannot trace the question
+        known = device != "meta"
+    else:
+        known = torch.amp.is_autocast_available(device)
+    return torch.autocast(device, enabled=False) if known and torch.is_autocast_enabled(device) else nullcontext()
 
 
 def _write(name: str, results: Sequence[Tensor], outs: Sequence[Tensor]) -> None:

@@ -58,6 +58,9 @@ try:
 except (ImportError, AttributeError):
     AVAILABLE = False
 
+# the method by which compiled autograd tells nodes apart
+COMPILED_AUTOGRAD: dict[str, Callable[..., Any]] = {"_compiled_autograd_key": lambda ctx: (ctx._autograd_function_id,)}
+
 # which memory a tensor has; the public ways to ask give it a copy of its own where that is put off until it is written
 storage_address = getattr(torch._C, "_storage_address", lambda tensor: tensor.untyped_storage().data_ptr())
 data_address = getattr(torch._C, "_data_address", Tensor.data_ptr)

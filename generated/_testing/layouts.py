@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,22 @@ import torch
 
 from .base import Checks
 from .cases import Case, assert_same
+
+_ALL_CHOICES = 4  # up to so many tensors any choice of them is batched
+
+Dims = tuple[int | None, ...]
+
+
+def _batched(count: int) -> Iterator[Dims]:
+    """Where each of so many tensors is batched: in every way, or of many tensors one, all but one, and all of them."""
+    if count <= _ALL_CHOICES:
+        yield from (dims for dims in itertools.product((None, 0, -1), repeat=count) if any(d is not None for d in dims))
+        return
+    for dim in (0, -1):
+        for one in range(count):
+            yield tuple(dim if k == one else None for k in range(count))
+            yield tuple(None if k == one else dim for k in range(count))
+        yield (dim,) * count
 
 
 class LayoutChecks(Checks):
@@ -21,9 +38,8 @@ class LayoutChecks(Checks):
         given = [k for k, a in enumerate(arguments) if a is not None]
         torch._C._functorch._set_vmap_fallback_enabled(False)
         try:
-            for pattern in itertools.product((None, 0, -1), repeat=len(given)):
-                if any(d is not None for d in pattern):
-                    self._check_vmap(case, arguments, dict(zip(given, pattern, strict=True)))
+            for pattern in _batched(len(given)):
+                self._check_vmap(case, arguments, dict(zip(given, pattern, strict=True)))
         finally:
             torch._C._functorch._set_vmap_fallback_enabled(True)
 

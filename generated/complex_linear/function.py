@@ -30,18 +30,16 @@ def complex_linear_forward(
     """The value."""
     sum_k_real_sum = input_real @ weight_real.mT
     sum_k_real_sum_1 = input_imag @ weight_imag.mT
-    if bias_real is not None:
-        sum_k_real = sum_k_real_sum - sum_k_real_sum_1
-    else:
-        output_real = sum_k_real_sum - sum_k_real_sum_1
+    sum_k_real = sum_k_real_sum - sum_k_real_sum_1
     sum_k_imag_sum = input_real @ weight_imag.mT
     sum_k_imag_sum_1 = input_imag @ weight_real.mT
+    sum_k_imag = sum_k_imag_sum + sum_k_imag_sum_1
+    output_real = sum_k_real
     if bias_real is not None:
-        sum_k_imag = sum_k_imag_sum + sum_k_imag_sum_1
-        output_real = sum_k_real + bias_real
-        output_imag = sum_k_imag + bias_imag
-    else:
-        output_imag = sum_k_imag_sum + sum_k_imag_sum_1
+        output_real = output_real + bias_real
+    output_imag = sum_k_imag
+    if bias_real is not None:
+        output_imag = output_imag + bias_imag
     return output_real, output_imag
 
 
@@ -101,17 +99,16 @@ def complex_linear_tangent(
     tangent_sum_k_real_sum_sum_1 = input_real @ tangent_weight_real.mT
     tangent_sum_k_real_sum_1_sum = tangent_input_imag @ weight_imag.mT
     tangent_sum_k_real_sum_1_sum_1 = input_imag @ tangent_weight_imag.mT
-    if tangent_bias_real is None:
-        total = tangent_sum_k_real_sum_1_sum + tangent_sum_k_real_sum_1_sum_1
-        tangent_output_real = tangent_sum_k_real_sum_sum + tangent_sum_k_real_sum_sum_1 - total
     tangent_sum_k_imag_sum_sum = tangent_input_real @ weight_imag.mT
     tangent_sum_k_imag_sum_sum_1 = input_real @ tangent_weight_imag.mT
     tangent_sum_k_imag_sum_1_sum = tangent_input_imag @ weight_real.mT
     tangent_sum_k_imag_sum_1_sum_1 = input_imag @ tangent_weight_real.mT
+    total = tangent_sum_k_real_sum_1_sum + tangent_sum_k_real_sum_1_sum_1
     if tangent_bias_real is not None:
-        total = tangent_sum_k_real_sum_1_sum + tangent_sum_k_real_sum_1_sum_1
         total_2 = tangent_sum_k_real_sum_sum + tangent_sum_k_real_sum_sum_1
         tangent_output_real = total_2 - total + tangent_bias_real
+    else:
+        tangent_output_real = tangent_sum_k_real_sum_sum + tangent_sum_k_real_sum_sum_1 - total
     total_3 = tangent_sum_k_imag_sum_1_sum + tangent_sum_k_imag_sum_1_sum_1
     if tangent_bias_real is not None:
         total_4 = tangent_sum_k_imag_sum_sum + tangent_sum_k_imag_sum_sum_1

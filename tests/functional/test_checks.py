@@ -57,3 +57,12 @@ def test_many_tensors_are_not_watched_in_all_choices(build_operator: Build, monk
     made.test_composite_compliance(made.cases[0])
     few = 2 * len(names) + 2
     assert len(calls) <= few * few + 3 * few + 10
+
+
+def test_many_tensors_are_not_batched_in_all_ways(build_operator: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = "abcdefghijk"
+    made = checks(build_operator(f"op: lot\ninputs: [{', '.join(names)}]\nforward: y = {'*'.join(names)}\n"))
+    calls, call = [], type(made).call
+    monkeypatch.setattr(type(made), "call", lambda *args: calls.append(1) or call(*args))
+    made.test_vmap(made.cases[0])
+    assert len(calls) == 3 * (2 * 2 * len(names) + 2)

@@ -51,18 +51,17 @@ std::tuple<Tensor, Tensor> complex_linear_forward_1(const Tensor& input_real, co
   call.input("weight_imag", weight_imag, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
   call.begin();
   call.hold();
-  call.reserve("output_real_sum");
-  call.reserve("output_real_sum_1");
+  call.reserve("sum_k_real_sum");
+  call.reserve("sum_k_real_sum_1");
+  call.reserve("sum_k_imag_sum");
+  call.reserve("sum_k_imag_sum_1");
   call.allocate("output_real", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.reserve("output_imag_sum");
-  call.reserve("output_imag_sum_1");
   call.allocate("output_imag", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.set("output_real_sum", call.rows_by_rows("input_real", "weight_real", nullptr, Element::scalar));
-  call.set("output_real_sum_1", call.rows_by_rows("input_imag", "weight_imag", nullptr, Element::scalar));
+  call.set("sum_k_real_sum", call.rows_by_rows("input_real", "weight_real", nullptr, Element::scalar));
+  call.set("sum_k_real_sum_1", call.rows_by_rows("input_imag", "weight_imag", nullptr, Element::scalar));
+  call.set("sum_k_imag_sum", call.rows_by_rows("input_real", "weight_imag", nullptr, Element::scalar));
+  call.set("sum_k_imag_sum_1", call.rows_by_rows("input_imag", "weight_real", nullptr, Element::scalar));
   call.run(1);
-  call.set("output_imag_sum", call.rows_by_rows("input_real", "weight_imag", nullptr, Element::scalar));
-  call.set("output_imag_sum_1", call.rows_by_rows("input_imag", "weight_real", nullptr, Element::scalar));
-  call.run(2);
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
@@ -106,7 +105,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
   call.allocate("grad_weight_imag", Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")}, mask[3]);
   call.allocate("grad_bias_real", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
   call.allocate("grad_bias_imag", Element::scalar, {opgen::dim(1, "N")}, mask[5]);
-  if (mask[1] || mask[3]) call.run(3);
+  if (mask[1] || mask[3]) call.run(2);
   if (mask[0]) {
     call.set("grad_input_real_part", call.contract("...a,ab->...b", "grad_output_imag", "weight_imag",
              Element::scalar));
@@ -115,7 +114,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
     call.set("grad_input_real_part_1", call.contract("...a,ab->...b", "grad_output_real", "weight_real",
              Element::scalar));
   }
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(3);
   if (mask[1]) {
     call.set("grad_input_imag_part", call.contract("...a,ab->...b", "grad_output_imag", "weight_real",
              Element::scalar));
@@ -124,7 +123,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
     call.set("grad_input_imag_part_1", call.contract("...a,ab->...b", "grad_sum_k_real_sum_1", "weight_imag",
              Element::compute));
   }
-  if (mask[1]) call.run(5);
+  if (mask[1]) call.run(4);
   if (mask[2]) {
     call.set("grad_weight_real_part", call.contract("...a,...b->ab", "grad_output_imag", "input_imag",
              Element::scalar));
@@ -133,7 +132,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
     call.set("grad_weight_real_part_1", call.contract("...a,...b->ab", "grad_output_real", "input_real",
              Element::scalar));
   }
-  if (mask[2]) call.run(6);
+  if (mask[2]) call.run(5);
   if (mask[3]) {
     call.set("grad_weight_imag_part", call.contract("...a,...b->ab", "grad_output_imag", "input_real",
              Element::scalar));
@@ -142,9 +141,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
     call.set("grad_weight_imag_part_1", call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag",
              Element::compute));
   }
-  if (mask[3]) call.run(7);
-  if (mask[4]) call.run(8);
-  if (mask[5]) call.run(9);
+  if (mask[3]) call.run(6);
+  if (mask[4]) call.run(7);
+  if (mask[5]) call.run(8);
   const Tensor grad_input_real = call.result("grad_input_real", Element::scalar, 0, "input_real");
   const Tensor grad_input_imag = call.result("grad_input_imag", Element::scalar, 0, "input_imag");
   const Tensor grad_weight_real = call.result("grad_weight_real", Element::scalar);

@@ -276,18 +276,18 @@ extern "C" int complex_linear_forward_0_output_imag(const OpgenCall* call) {
 }
 
 // --- forward_1
-// tensors: input_real, input_imag, weight_real, weight_imag, output_real_sum, output_real_sum_1, output_real,
-// output_imag_sum, output_imag_sum_1, output_imag
+// tensors: input_real, input_imag, weight_real, weight_imag, sum_k_real_sum, sum_k_real_sum_1, sum_k_imag_sum,
+// sum_k_imag_sum_1, output_real, output_imag
 // dims: K, N
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_output_real_sum_step {
+struct complex_linear_forward_1_sum_k_real_sum_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
   rt::Tensor<const scalar_t> weight_real;
-  rt::Tensor<scalar_t> output_real_sum;
+  rt::Tensor<scalar_t> sum_k_real_sum;
   rt::Divider k_size;
   rt::Divider n_size;
   rt::Batch batch;
@@ -304,42 +304,42 @@ struct complex_linear_forward_1_output_real_sum_step {
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      output_real_sum.store(total, place, n);
+      sum_k_real_sum.store(total, place, n);
     }
   }
 };
 
 template <typename scalar_t>
-int run_complex_linear_forward_1_output_real_sum(const OpgenCall& call) {
+int run_complex_linear_forward_1_sum_k_real_sum(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // input_real
       {2, 2, -1},  // weight_real
-      {4, 2, 0},   // output_real_sum
+      {4, 2, 0},   // sum_k_real_sum
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_real_sum_step<scalar_t> step;
+  complex_linear_forward_1_sum_k_real_sum_step<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
-  step.output_real_sum = args.template tensor<scalar_t>(2);
+  step.sum_k_real_sum = args.template tensor<scalar_t>(2);
   step.k_size = rt::Divider(call.dims[0]);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int complex_linear_forward_1_output_real_sum(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_output_real_sum<scalar_t>(*call));
+extern "C" int complex_linear_forward_1_sum_k_real_sum(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_sum_k_real_sum<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_output_real_sum_1_step {
+struct complex_linear_forward_1_sum_k_real_sum_1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
   rt::Tensor<const scalar_t> weight_imag;
-  rt::Tensor<scalar_t> output_real_sum_1;
+  rt::Tensor<scalar_t> sum_k_real_sum_1;
   rt::Divider k_size;
   rt::Divider n_size;
   rt::Batch batch;
@@ -356,103 +356,42 @@ struct complex_linear_forward_1_output_real_sum_1_step {
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      output_real_sum_1.store(total, place, n);
+      sum_k_real_sum_1.store(total, place, n);
     }
   }
 };
 
 template <typename scalar_t>
-int run_complex_linear_forward_1_output_real_sum_1(const OpgenCall& call) {
+int run_complex_linear_forward_1_sum_k_real_sum_1(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 2, 0},   // input_imag
       {3, 2, -1},  // weight_imag
-      {5, 2, 0},   // output_real_sum_1
+      {5, 2, 0},   // sum_k_real_sum_1
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_real_sum_1_step<scalar_t> step;
+  complex_linear_forward_1_sum_k_real_sum_1_step<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
-  step.output_real_sum_1 = args.template tensor<scalar_t>(2);
+  step.sum_k_real_sum_1 = args.template tensor<scalar_t>(2);
   step.k_size = rt::Divider(call.dims[0]);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int complex_linear_forward_1_output_real_sum_1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_output_real_sum_1<scalar_t>(*call));
-}
-
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct complex_linear_forward_1_output_real_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> output_real_sum;
-  rt::Tensor<const scalar_t> output_real_sum_1;
-  rt::Tensor<scalar_t> output_real;
-  rt::Divider n_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void compute(opmath_t output_real_sum, opmath_t output_real_sum_1, opmath_t* output_real) const {
-    *output_real = output_real_sum - output_real_sum_1;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
-    opmath_t output_real_value;
-    compute(output_real_sum.load(place, n), output_real_sum_1.load(place, n), &output_real_value);
-    output_real.store(output_real_value, place, n);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto output_real_sum_pack = rt::load_pack<V>(output_real_sum, first);
-    const auto output_real_sum_1_pack = rt::load_pack<V>(output_real_sum_1, first);
-    rt::Pack<scalar_t, V> output_real_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t output_real_value;
-      compute(output_real_sum_pack.get(i), output_real_sum_1_pack.get(i), &output_real_value);
-      output_real_pack.set(i, output_real_value);
-    }
-    rt::store_pack(output_real, first, output_real_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_complex_linear_forward_1_output_real(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {4, 2, 0},  // output_real_sum
-      {5, 2, 0},  // output_real_sum_1
-      {6, 2, 0},  // output_real
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_real_step<scalar_t> step;
-  step.output_real_sum = args.template tensor<const scalar_t>(0);
-  step.output_real_sum_1 = args.template tensor<const scalar_t>(1);
-  step.output_real = args.template tensor<scalar_t>(2);
-  step.n_size = rt::Divider(call.dims[1]);
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call) * call.dims[1];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int complex_linear_forward_1_output_real(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_output_real<scalar_t>(*call));
+extern "C" int complex_linear_forward_1_sum_k_real_sum_1(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_sum_k_real_sum_1<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_output_imag_sum_step {
+struct complex_linear_forward_1_sum_k_imag_sum_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
   rt::Tensor<const scalar_t> weight_imag;
-  rt::Tensor<scalar_t> output_imag_sum;
+  rt::Tensor<scalar_t> sum_k_imag_sum;
   rt::Divider k_size;
   rt::Divider n_size;
   rt::Batch batch;
@@ -469,42 +408,42 @@ struct complex_linear_forward_1_output_imag_sum_step {
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      output_imag_sum.store(total, place, n);
+      sum_k_imag_sum.store(total, place, n);
     }
   }
 };
 
 template <typename scalar_t>
-int run_complex_linear_forward_1_output_imag_sum(const OpgenCall& call) {
+int run_complex_linear_forward_1_sum_k_imag_sum(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},   // input_real
       {3, 2, -1},  // weight_imag
-      {7, 2, 0},   // output_imag_sum
+      {6, 2, 0},   // sum_k_imag_sum
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_imag_sum_step<scalar_t> step;
+  complex_linear_forward_1_sum_k_imag_sum_step<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
-  step.output_imag_sum = args.template tensor<scalar_t>(2);
+  step.sum_k_imag_sum = args.template tensor<scalar_t>(2);
   step.k_size = rt::Divider(call.dims[0]);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int complex_linear_forward_1_output_imag_sum(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_output_imag_sum<scalar_t>(*call));
+extern "C" int complex_linear_forward_1_sum_k_imag_sum(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_sum_k_imag_sum<scalar_t>(*call));
 }
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_output_imag_sum_1_step {
+struct complex_linear_forward_1_sum_k_imag_sum_1_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
   rt::Tensor<const scalar_t> weight_real;
-  rt::Tensor<scalar_t> output_imag_sum_1;
+  rt::Tensor<scalar_t> sum_k_imag_sum_1;
   rt::Divider k_size;
   rt::Divider n_size;
   rt::Batch batch;
@@ -521,32 +460,32 @@ struct complex_linear_forward_1_output_imag_sum_1_step {
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      output_imag_sum_1.store(total, place, n);
+      sum_k_imag_sum_1.store(total, place, n);
     }
   }
 };
 
 template <typename scalar_t>
-int run_complex_linear_forward_1_output_imag_sum_1(const OpgenCall& call) {
+int run_complex_linear_forward_1_sum_k_imag_sum_1(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 2, 0},   // input_imag
       {2, 2, -1},  // weight_real
-      {8, 2, 0},   // output_imag_sum_1
+      {7, 2, 0},   // sum_k_imag_sum_1
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_imag_sum_1_step<scalar_t> step;
+  complex_linear_forward_1_sum_k_imag_sum_1_step<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
-  step.output_imag_sum_1 = args.template tensor<scalar_t>(2);
+  step.sum_k_imag_sum_1 = args.template tensor<scalar_t>(2);
   step.k_size = rt::Divider(call.dims[0]);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int complex_linear_forward_1_output_imag_sum_1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_output_imag_sum_1<scalar_t>(*call));
+extern "C" int complex_linear_forward_1_sum_k_imag_sum_1(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_complex_linear_forward_1_sum_k_imag_sum_1<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -554,34 +493,49 @@ template <typename scalar_t>
 struct complex_linear_forward_1_output_imag_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> output_imag_sum;
-  rt::Tensor<const scalar_t> output_imag_sum_1;
+  rt::Tensor<const scalar_t> sum_k_real_sum;
+  rt::Tensor<const scalar_t> sum_k_real_sum_1;
+  rt::Tensor<const scalar_t> sum_k_imag_sum;
+  rt::Tensor<const scalar_t> sum_k_imag_sum_1;
+  rt::Tensor<scalar_t> output_real;
   rt::Tensor<scalar_t> output_imag;
   rt::Divider n_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t output_imag_sum, opmath_t output_imag_sum_1, opmath_t* output_imag) const {
-    *output_imag = output_imag_sum + output_imag_sum_1;
+  OPGEN_DEVICE void compute(opmath_t sum_k_real_sum, opmath_t sum_k_real_sum_1, opmath_t sum_k_imag_sum,
+                            opmath_t sum_k_imag_sum_1, opmath_t* output_real, opmath_t* output_imag) const {
+    *output_real = sum_k_real_sum - sum_k_real_sum_1;
+    *output_imag = sum_k_imag_sum + sum_k_imag_sum_1;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
+    opmath_t output_real_value;
     opmath_t output_imag_value;
-    compute(output_imag_sum.load(place, n), output_imag_sum_1.load(place, n), &output_imag_value);
+    compute(sum_k_real_sum.load(place, n), sum_k_real_sum_1.load(place, n), sum_k_imag_sum.load(place, n),
+            sum_k_imag_sum_1.load(place, n), &output_real_value, &output_imag_value);
+    output_real.store(output_real_value, place, n);
     output_imag.store(output_imag_value, place, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto output_imag_sum_pack = rt::load_pack<V>(output_imag_sum, first);
-    const auto output_imag_sum_1_pack = rt::load_pack<V>(output_imag_sum_1, first);
+    const auto sum_k_real_sum_pack = rt::load_pack<V>(sum_k_real_sum, first);
+    const auto sum_k_real_sum_1_pack = rt::load_pack<V>(sum_k_real_sum_1, first);
+    const auto sum_k_imag_sum_pack = rt::load_pack<V>(sum_k_imag_sum, first);
+    const auto sum_k_imag_sum_1_pack = rt::load_pack<V>(sum_k_imag_sum_1, first);
+    rt::Pack<scalar_t, V> output_real_pack;
     rt::Pack<scalar_t, V> output_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
+      opmath_t output_real_value;
       opmath_t output_imag_value;
-      compute(output_imag_sum_pack.get(i), output_imag_sum_1_pack.get(i), &output_imag_value);
+      compute(sum_k_real_sum_pack.get(i), sum_k_real_sum_1_pack.get(i), sum_k_imag_sum_pack.get(i),
+              sum_k_imag_sum_1_pack.get(i), &output_real_value, &output_imag_value);
+      output_real_pack.set(i, output_real_value);
       output_imag_pack.set(i, output_imag_value);
     }
+    rt::store_pack(output_real, first, output_real_pack);
     rt::store_pack(output_imag, first, output_imag_pack);
   }
 };
@@ -589,16 +543,22 @@ struct complex_linear_forward_1_output_imag_step {
 template <typename scalar_t>
 int run_complex_linear_forward_1_output_imag(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {7, 2, 0},  // output_imag_sum
-      {8, 2, 0},  // output_imag_sum_1
+      {4, 2, 0},  // sum_k_real_sum
+      {5, 2, 0},  // sum_k_real_sum_1
+      {6, 2, 0},  // sum_k_imag_sum
+      {7, 2, 0},  // sum_k_imag_sum_1
+      {8, 2, 0},  // output_real
       {9, 2, 0},  // output_imag
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   complex_linear_forward_1_output_imag_step<scalar_t> step;
-  step.output_imag_sum = args.template tensor<const scalar_t>(0);
-  step.output_imag_sum_1 = args.template tensor<const scalar_t>(1);
-  step.output_imag = args.template tensor<scalar_t>(2);
+  step.sum_k_real_sum = args.template tensor<const scalar_t>(0);
+  step.sum_k_real_sum_1 = args.template tensor<const scalar_t>(1);
+  step.sum_k_imag_sum = args.template tensor<const scalar_t>(2);
+  step.sum_k_imag_sum_1 = args.template tensor<const scalar_t>(3);
+  step.output_real = args.template tensor<scalar_t>(4);
+  step.output_imag = args.template tensor<scalar_t>(5);
   step.n_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call) * call.dims[1];
@@ -1435,21 +1395,19 @@ extern "C" const OpgenCudaStep complex_linear_cuda_steps[] = {
     // 0
     {complex_linear_forward_0_output_imag, nullptr, 0},
     // 1
-    {complex_linear_forward_1_output_real, nullptr, 0},
-    // 2
     {complex_linear_forward_1_output_imag, nullptr, 0},
-    // 3
+    // 2
     {complex_linear_backward_grad_sum_k_real_sum_1, nullptr, 0},
-    // 4
+    // 3
     {complex_linear_backward_grad_input_real, nullptr, 0},
-    // 5
+    // 4
     {complex_linear_backward_grad_input_imag, nullptr, 0},
-    // 6
+    // 5
     {complex_linear_backward_grad_weight_real, nullptr, 0},
-    // 7
+    // 6
     {complex_linear_backward_grad_weight_imag, nullptr, 0},
-    // 8
+    // 7
     {complex_linear_backward_grad_bias_real, complex_linear_backward_grad_bias_real_workspace, 0},
-    // 9
+    // 8
     {complex_linear_backward_grad_bias_imag, complex_linear_backward_grad_bias_imag_workspace, 0},
 };

@@ -50,41 +50,35 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_1_output_real(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> output_real_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> output_real_sum_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> output_real(call, 6, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &output_real_sum, &output_real_sum_1, &output_real);
-  outer.dim(N, {output_real_sum.stride(1), output_real_sum_1.stride(1), output_real.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> output_real_sum_at(output_real_sum, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_real_sum_1_at(output_real_sum_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_real_out(output_real, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_real_out.set(i, output_real_sum_at[i] - output_real_sum_1_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> output_imag_sum(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> output_imag_sum_1(call, 8, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_real_sum(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> output_real(call, 8, 2, 0);
   const rt::Tensor<opmath_t> output_imag(call, 9, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &output_imag_sum, &output_imag_sum_1, &output_imag);
-  outer.dim(N, {output_imag_sum.stride(1), output_imag_sum_1.stride(1), output_imag.stride(1)});
+  rt::Loops<6> outer;
+  outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, &sum_k_imag_sum, &sum_k_imag_sum_1, &output_real, &output_imag);
+  outer.step(0, sum_k_real_sum.stride(1));
+  outer.step(1, sum_k_real_sum_1.stride(1));
+  outer.step(2, sum_k_imag_sum.stride(1));
+  outer.step(3, sum_k_imag_sum_1.stride(1));
+  outer.step(4, output_real.stride(1));
+  outer.step(5, output_imag.stride(1));
+  outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> output_imag_sum_at(output_imag_sum, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_imag_sum_1_at(output_imag_sum_1, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_imag_out.set(i, output_imag_sum_at[i] + output_imag_sum_1_at[i]); });
+      const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> sum_k_imag_sum_at(sum_k_imag_sum, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> sum_k_imag_sum_1_at(sum_k_imag_sum_1, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> output_real_out(output_real, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> output_imag_out(output_imag, run.at[5], run.step[5], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        output_real_out.set(i, sum_k_real_sum_at[i] - sum_k_real_sum_1_at[i]);
+        output_imag_out.set(i, sum_k_imag_sum_at[i] + sum_k_imag_sum_1_at[i]);
+      });
     });
   });
   return rt::status(host);
@@ -277,13 +271,12 @@ int backward_grad_bias_imag(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(complex_linear) = {
     OPGEN_STEP(forward_0_output_imag),           // 0
-    OPGEN_STEP(forward_1_output_real),           // 1
-    OPGEN_STEP(forward_1_output_imag),           // 2
-    OPGEN_STEP(backward_grad_sum_k_real_sum_1),  // 3
-    OPGEN_STEP(backward_grad_input_real),        // 4
-    OPGEN_STEP(backward_grad_input_imag),        // 5
-    OPGEN_STEP(backward_grad_weight_real),       // 6
-    OPGEN_STEP(backward_grad_weight_imag),       // 7
-    OPGEN_STEP(backward_grad_bias_real),         // 8
-    OPGEN_STEP(backward_grad_bias_imag),         // 9
+    OPGEN_STEP(forward_1_output_imag),           // 1
+    OPGEN_STEP(backward_grad_sum_k_real_sum_1),  // 2
+    OPGEN_STEP(backward_grad_input_real),        // 3
+    OPGEN_STEP(backward_grad_input_imag),        // 4
+    OPGEN_STEP(backward_grad_weight_real),       // 5
+    OPGEN_STEP(backward_grad_weight_imag),       // 6
+    OPGEN_STEP(backward_grad_bias_real),         // 7
+    OPGEN_STEP(backward_grad_bias_imag),         // 8
 };

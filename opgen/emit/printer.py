@@ -191,7 +191,7 @@ _ADD, _MUL, _UNARY, _ATOM = 9, 10, 11, 13
 
 def _held(value: int | Fraction | bool) -> int | Fraction | bool:
     """A literal as code can hold it: an integer beyond 64 bits comes from a decimal such as `1e30`, and is a float."""
-    return Fraction(value) if abs(value) >= 2**63 else value
+    return value if -(2**63) < value < 2**63 else Fraction(value)
 
 
 def _native_literal(value: int | Fraction | bool) -> Text:

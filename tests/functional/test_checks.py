@@ -37,6 +37,22 @@ forward: "y[0*n] max= x[n]"
     made.test_gradgradcheck(made.cases[0])
 
 
+def test_tangents_are_laid_out_as_results(build_operator: Build) -> None:
+    spec = """
+op: orbit
+inputs: {f: {shape: [..., T, C]}, p0: {shape: [..., C]}}
+outputs: [p, late]
+forward: |
+  v[..., t, c] = v[..., t - 1, c] + f[..., t, c]
+  p[..., -1, c] = p0[..., c]
+  p[..., t, c] = p[..., t - 1, c] + v[..., t - 1, c]
+  g[..., t, c] = 0.5*g[..., t + 1, c] + v[..., t, c]
+  late[..., t < T, c] = v[..., t - 1, c]*g[..., t + 1, c]
+"""
+    made = checks(build_operator(spec))
+    made.test_gradcheck(made.cases[0])
+
+
 def test_complex_results_of_floats_are_spread_over_devices(build_operator: Build) -> None:
     spec = "op: turn\ninputs: {x: {shape: [N]}}\nforward: y[n] = exp(complex(0, x[n]))\n"
     made = checks(build_operator(spec))

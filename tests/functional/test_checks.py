@@ -65,6 +65,18 @@ def test_what_another_library_computes_is_exported_whole(build_operator: Build) 
     made.test_export(made.cases[0])
 
 
+def test_arrays_of_numpy_are_copies_where_torch_copies_late(build_operator: Build) -> None:
+    spec = """
+op: turned
+inputs: [x]
+functions:
+  at(x): {extern: {numpy: numpy.arctan}, derivative: "1/(1 + x**2)"}
+forward: y = at(x)
+"""
+    made = checks(build_operator(spec))
+    made.test_copy_on_write(made.cases[0])
+
+
 def test_many_tensors_are_not_watched_in_all_choices(build_operator: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     names = "abcdefgh"
     made = checks(build_operator(f"op: many\ninputs: [{', '.join(names)}]\nforward: y = {'*'.join(names)}\n"))

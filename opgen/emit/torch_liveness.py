@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from opgen.emit.torch_scope import Step
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
+@lru_cache(maxsize=1 << 16)  # variants have most of their lines in common, and each is asked about for every other
 def used_names(text: str) -> tuple[str, ...]:
     """The identifiers in a piece of code, attributes and string contents aside."""
     return tuple(dict.fromkeys(_NAME.findall(re.sub(r'"[^"]*"', '""', text))))

@@ -104,14 +104,16 @@ def _needs(listing: Listing) -> list[tuple[str, ...]]:
 def _woven(a: list[Line], b: list[Line]) -> list[Line]:
     """Two sequences with their longest common subsequence once."""
     best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    number: dict[Step, int] = {}
+    ours, theirs = ([number.setdefault(x.step, len(number)) for x in lines] for lines in (a, b))
     for i in range(len(a) - 1, -1, -1):
+        row, after, own = best[i], best[i + 1], ours[i]
         for j in range(len(b) - 1, -1, -1):
-            same = a[i].step == b[j].step
-            best[i][j] = best[i + 1][j + 1] + 1 if same else max(best[i + 1][j], best[i][j + 1])
+            row[j] = after[j + 1] + 1 if own == theirs[j] else max(after[j], row[j + 1])
     out: list[Line] = []
     i = j = 0
     while i < len(a) or j < len(b):
-        if i < len(a) and j < len(b) and a[i].step == b[j].step:
+        if i < len(a) and j < len(b) and ours[i] == theirs[j]:
             needed = tuple(dict.fromkeys((*a[i].results, *b[j].results)))
             out.append(Line(a[i].step, a[i].variants | b[j].variants, needed))
             i, j = i + 1, j + 1

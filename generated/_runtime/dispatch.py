@@ -289,7 +289,8 @@ class Op(ABC):
         """Tangents of some results with memory of their own: torch wants them laid out exactly as the results."""
         views = [f"tangent_{n}" in self.definition.views for n in names]
         form = torch.contiguous_format
-        return [t.clone(memory_format=form) if v and t is not None else t for v, t in zip(views, tangents, strict=True)]
+        pairs = zip(views, tangents, strict=True)
+        return [t if t is None else t.clone(memory_format=form) if v else t.contiguous() for v, t in pairs]
 
     def refuse(self, how: str) -> None:
         raise RuntimeError(f"{self.definition.name} cannot be differentiated {how}")

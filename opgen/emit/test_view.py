@@ -128,8 +128,8 @@ def _attributes(
     if any(f.spelling(*BACK_ENDS) is None for f in found):
         lines += ["native_only = True"]
     if spec.tests.tolerances:
-        pairs = [f"({quoted(dtype)}, {value!r})" for dtype, value in spec.tests.tolerances.items()]
-        lines += [f"tolerances = {_tuple(pairs)}"]
+        given = [f"({quoted(t)}, {rtol!r}, {atol!r})" for t, (rtol, atol) in spec.tests.tolerances.items()]
+        lines += [f"tolerances = {_tuple(given)}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if spec.once_differentiable:

@@ -15,6 +15,7 @@ from opgen.spec.formula import Formula, Word
 from opgen.spec.leaves import expected, formula, listed_alone, name, one_of, refused, respelt
 from opgen.spec.nodes import Mapping, Node, Scalar, Sequence
 
+PRECISIONS = ("float64", "float32", "float16", "bfloat16")
 NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
 
 
@@ -56,6 +57,17 @@ def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
 
 def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:
     return lambda node: dict(pairs(what)(node))
+
+
+def tolerances(node: object) -> dict[Scalar, Node]:
+    """By dtype; what is given without one holds for all."""
+    match node:
+        case Mapping(entries=((key, _), *_)) if all(k.text in ("rtol", "atol") for k, _ in node.entries):
+            return {respelt(key, dtype): node for dtype in PRECISIONS}
+        case Scalar():
+            return {respelt(node, dtype): node for dtype in PRECISIONS}
+        case _:
+            return mapping("dtype to tolerance")(node)
 
 
 def named(short: str | None = None) -> Callable[[object], list[Fields | Node]]:

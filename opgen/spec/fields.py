@@ -49,10 +49,10 @@ Sizes = Annotated[
 ]
 Case = Annotated[dict[str, Any], PlainValidator(leaves.case)]
 Cases = Annotated[tuple[Case, ...], BeforeValidator(entries.listing("cases"))]
-FloatDtype = Annotated[str, PlainValidator(leaves.one_of("float64", "float32", "float16", "bfloat16"))]
+FloatDtype = Annotated[str, PlainValidator(leaves.one_of(*entries.PRECISIONS))]
 Tolerances = Annotated[
-    dict[FloatDtype, Annotated[float, PlainValidator(leaves.tolerance)]],
-    BeforeValidator(entries.mapping("dtype to tolerance")),
+    dict[FloatDtype, Annotated[tuple[float, float], PlainValidator(leaves.tolerance)]],
+    BeforeValidator(entries.tolerances),
 ]
 
 

@@ -208,11 +208,25 @@ def size(node: object) -> int:
     return node.value
 
 
-def tolerance(node: object) -> float:
+def tolerance(node: object) -> tuple[float, float]:
+    """Relative and absolute; one number, or one of the two, stands for both."""
+    if not isinstance(node, Mapping) or not node.entries:
+        both = _tolerance(node)
+        return both, both
+    given: dict[str, float] = {}
+    for key, value in node.entries:
+        if key.text not in ("rtol", "atol"):
+            raise expected("`rtol` or `atol`", key, node=key)
+        given[key.text] = _tolerance(value, value)
+    first = next(iter(given.values()))
+    return given.get("rtol", first), given.get("atol", first)
+
+
+def _tolerance(node: object, place: Node | None = None) -> float:
     if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
-        raise expected("a number", node)
+        raise expected("a number", node, node=place)
     if not 0 <= node.value < float("inf"):
-        raise refused("OPG112", "a tolerance is a number from 0 upwards", label="out of range")
+        raise refused("OPG112", "a tolerance is a number from 0 upwards", place, label="out of range")
     return float(node.value)
 
 

@@ -118,7 +118,7 @@ class TestsSpec(f.Entry):
 
     sizes: f.Sizes = Field({}, description="dim to the size used in tests")
     cases: f.Cases = Field((), description="extra cases: each maps dims, params or inputs to values")
-    tolerances: f.Tolerances = Field({}, description="dtype to tolerance, relative and absolute")
+    tolerances: f.Tolerances = Field({}, description="by dtype or for all, relative and absolute")
 
 
 _NO_TESTS = TestsSpec.model_validate({})

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from opgen.spec import model
 from opgen.spec.elsewhere import HEADER, LIBRARIES, NATIVE
-from opgen.spec.entries import PARAM_TYPES
+from opgen.spec.entries import PARAM_TYPES, PRECISIONS
 from opgen.spec.leaves import CAMEL, DOTTED, OPERATOR, SNAKE
 from opgen.spec.load import known_fields
 
@@ -29,7 +29,17 @@ _DTYPE: Schema = {"enum": ["float", "int", "bool", "complex"]}
 _HEAD = r"^\s*[A-Za-z_]\w*\s*\(.*\)\s*$"
 _ITEM = {"anyOf": [{"type": "string", "pattern": r"^([A-Z][A-Za-z0-9_]*|\.\.\.|[0-9]+)$"}, {"type": "integer"}]}
 _NAMES, _CAPITALS = f"^{SNAKE.pattern}$", f"^{CAMEL.pattern}$"
-_PRECISIONS = ("float64", "float32", "float16", "bfloat16")
+_TOLERANCE: Schema = {
+    "anyOf": [
+        _NUMBERS,
+        {
+            "type": "object",
+            "properties": {"rtol": _NUMBERS, "atol": _NUMBERS},
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+    ]
+}
 
 
 def schema() -> Schema:
@@ -133,7 +143,8 @@ _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
     },
     model.TestsSpec: {
         "sizes": _map(_CAPITALS, {"type": "integer", "minimum": 0}),
-        "cases": _list({"type": "object"}), "tolerances": _map(f"^({'|'.join(_PRECISIONS)})$", _NUMBERS),
+        "cases": _list({"type": "object"}),
+        "tolerances": _either(_TOLERANCE, _map(f"^({'|'.join(PRECISIONS)})$", _TOLERANCE)),
     },
     model.OpSpec: {
         "op": _word(OPERATOR.pattern), "summary": _TEXT, "description": _TEXT, "reference": _word(DOTTED.pattern),

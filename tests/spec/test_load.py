@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from opgen.diagnostics.model import Bag, Source
 from opgen.diagnostics.text import render_all
 from opgen.spec.load import known_fields, load
@@ -79,8 +81,33 @@ def test_every_field_arrives() -> None:
     assert spec.module.dims == {"K": "in_features", "N": "out_features"}
     assert [(name, how.text) for name, how in spec.module.parameters] == [("weight", "ones"), ("bias", "zeros")]
     assert spec.tests.sizes == {"K": 5}
-    assert spec.tests.tolerances == {"float32": 1e-5}
+    assert spec.tests.tolerances == {"float32": (1e-5, 1e-5)}
     assert spec.tests.cases == ({"K": 1, "reduction": "sum"},)
+
+
+@pytest.mark.parametrize(
+    ("written", "float32", "float16"),
+    [
+        ("1e-3", (1e-3, 1e-3), (1e-3, 1e-3)),
+        ("{rtol: 1e-3, atol: 0}", (1e-3, 0.0), (1e-3, 0.0)),
+        ("{float32: {rtol: 1e-3, atol: 1e-5}}", (1e-3, 1e-5), None),
+        ("{float32: {atol: 1e-5}}", (1e-5, 1e-5), None),
+    ],
+)
+def test_tolerances(written: str, float32: tuple[float, float], float16: tuple[float, float] | None) -> None:
+    found = loaded(f"op: f\ninputs: [x]\nforward: y = x\ntests: {{tolerances: {written}}}\n").tests.tolerances
+    assert (found.get("float32"), found.get("float16")) == (float32, float16)
+
+
+@pytest.mark.parametrize(
+    "written", ["{float32: {rtl: 1e-3}}", "{float32: {rtol: -1}}", "{rtol: x}", "{float32: {}}", "-1"]
+)
+def test_tolerances_that_are_none(written: str) -> None:
+    text = f"op: f\ninputs: [x]\nforward: y = x\ntests: {{tolerances: {written}}}\n"
+    bag = Bag()
+    load(Source("a.yaml", text), bag)
+    assert [d.code for d in bag.items] == ["OPG112"]
+    assert "a.yaml:4:" in render_all(bag.items)
 
 
 def test_params() -> None:

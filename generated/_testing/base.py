@@ -43,7 +43,7 @@ class Checks:
     inplace: ClassVar[Callable[..., Any] | None] = None
     overwritten: ClassVar[str] = ""  # the input that `inplace` overwrites
     takes_out: ClassVar[bool] = True  # a keyword `out`
-    tolerances: ClassVar[tuple[tuple[str, float], ...]] = ()  # relative and absolute, by dtype; good ones for the rest
+    tolerances: ClassVar[tuple[tuple[str, float, float], ...]] = ()  # dtype, relative, absolute; good ones for the rest
     make_module: ClassVar[Callable[..., torch.nn.Module] | None] = None
 
     @pytest.fixture(autouse=True)
@@ -73,10 +73,14 @@ class Checks:
             else:
                 metafunc.parametrize("case", cases, ids=str)
 
+    def own_tolerance(self, dtype: torch.dtype) -> tuple[float, float] | None:
+        """Relative and absolute, as the spec gives them."""
+        found = {name: (rtol, atol) for name, rtol, atol in self.tolerances}
+        return found.get(str(dtype).removeprefix("torch."))
+
     def tolerance(self, rtol: float, atol: float) -> tuple[float, float]:
         """Relative and absolute, in double precision: the operator's own, or these."""
-        own = dict(self.tolerances).get("float64")
-        return (rtol, atol) if own is None else (own, own)
+        return self.own_tolerance(torch.float64) or (rtol, atol)
 
     def call(self, case: Case, *arguments: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
         """Call the operator; always a tuple of outputs."""

@@ -189,6 +189,7 @@ class Output:
     differentiable: bool = True
     of: str = ""  # what it is the gradient or tangent of; for a residual, the forward tensor itself
     doc: str = ""
+    kept: bool = False  # a residual, or its tangent: in the compute dtype, and not broadcast to all batch dims
 
 
 @dataclass(frozen=True, slots=True)

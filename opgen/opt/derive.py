@@ -25,6 +25,7 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, walk
+from opgen.opt.affine import through_sums, with_sums
 from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
@@ -58,7 +59,8 @@ class Derived:
 
     `forward` has the residuals appended to its outputs; `backward` reads them. `gradient` is the same gradient from the
     primal inputs alone, and `source` from the leaves (`opgen.opt.leaves`), with respect to which `second` and
-    `backward_tangent` are derived.
+    `backward_tangent` are derived. Sums of inputs among the residuals have tangents, and `through_sums` is the gradient
+    of inputs from theirs.
     """
 
     variant: Variant
@@ -71,6 +73,7 @@ class Derived:
     tangent: Program | None
     second: Program | None
     backward_tangent: Program | None
+    through_sums: Program | None = None
     rewrites: tuple[Rewrite, ...] = ()
     stated: tuple[str, ...] = ()  # functions in the gradient whose stated derivative need not be that of their value
 
@@ -102,9 +105,10 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
         shown = (*applied, *orders)
         plain = inline_functions(primal)
-        return Derived(v, plain, plain, (), None, None, None, None, None, None, shown)
+        return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
     gradient = run_passes(adjoint(primal), passes(primal, exact=flags.exact, note=note))
-    kept, source = lightest(primal, gradient, flags.save, taken)
+    kept, stated, source = lightest(primal, gradient, flags.save, taken)
+    sums = through_sums(primal, kept.forward)
     second = backward_tangent = None
     if not flags.once_differentiable:
         second = finished(run_passes(adjoint(source), optimise))
@@ -117,9 +121,10 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
         finished(kept.backward),
         finished(gradient),
         finished(source),
-        _tangent(primal, optimise),
+        _tangent(with_sums(stated, kept.forward), optimise),
         second,
         backward_tangent,
+        None if sums is None else finished(run_passes(sums, optimise)),
         (*applied, *orders),
         stated_in(gradient, v.program),
     )
@@ -127,20 +132,20 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
 
 def lightest(
     primal: Program, gradient: Program, stated: tuple[str, ...] | None, taken: tuple[str, ...]
-) -> tuple[Saved, Program]:
-    """The programs split at what is kept, and the gradient from what takes part in the second order."""
+) -> tuple[Saved, Program, Program]:
+    """The programs split at what is kept, with what is kept a statement of its own, and the gradient from its leaves."""
     forward = inline_functions(primal)
     kept = save(forward, inline_functions(gradient), stated)
     found = leaves(primal, gradient, taken) if stated is None else None
     if found is None:
-        return kept, gradient
+        return kept, primal, gradient
     source = found.source()
-    other = save(forward, inline_functions(found.gradient), None, found.names)
+    other = save(inline_functions(found.primal), inline_functions(found.gradient), None, found.names)
     made = any(n not in (*names(primal), *(t.name for t in gradient.inputs)) for n in found.names)
     before, after = _held(kept.backward, gradient), _held(other.backward, source)
     if after < before or (after == before and not made):  # what is there already saves computing it again
-        return other, source
-    return kept, gradient
+        return other, found.primal, source
+    return kept, primal, gradient
 
 
 def _held(backward: Program, source: Program) -> int:

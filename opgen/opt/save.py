@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from opgen.diff.structure import close
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
-from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
+from opgen.ir.program import Kind, Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
 from opgen.ir.rewrite import renamed
 from opgen.ir.scalar import Read
 from opgen.opt.dce import dce
@@ -54,7 +54,7 @@ def save(
     residuals = tuple(t.name for t in saved if t.name in read or t.name in (leaves or ()))
     other = _other_names(forward, backward, residuals)
     shown = tuple(other.get(n, n) for n in residuals)
-    return Saved(_extended(forward, early, residuals), _with_names(backward, other), shown)
+    return Saved(_extended(forward, early, residuals, leaves or ()), _with_names(backward, other), shown)
 
 
 def _other_names(forward: Program, backward: Program, residuals: Sequence[str]) -> dict[str, str]:
@@ -138,8 +138,10 @@ def _outside(s: Statement) -> tuple[str, ...]:
     return tuple(r.tensor for r in statement_reads(s) if r.tensor not in targets(s))
 
 
-def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:
-    """The forward program that also returns the residuals."""
+def _extended(
+    forward: Program, early: Sequence[Statement], residuals: tuple[str, ...], leaves: tuple[str, ...]
+) -> Program:
+    """The forward program that also returns the residuals; a leaf among them has a gradient of its own."""
     own = {s.target for s in parts(forward.statements)}
     statements = (*forward.statements, *(s for s in early if s.target not in own))
     alive = {o.value for o in forward.outputs}
@@ -149,5 +151,6 @@ def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str
     for n in residuals:
         if n not in alive:
             name = n if n not in taken else f"{n}_residual"
-            extra.append(Output(name, n, shapes[n].shape, shapes[n].kind, differentiable=False, of=n))
+            kind, smooth = shapes[n].kind, n in leaves and shapes[n].kind is Kind.FLOAT
+            extra.append(Output(name, n, shapes[n].shape, kind, differentiable=smooth, of=n, kept=True))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))

@@ -14,9 +14,8 @@ from opgen.emit.layout import quoted, strings
 from opgen.emit.python_text import python_text
 from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line, local, size_lines
 from opgen.emit.signature import is_computed
-from opgen.emit.torch_code import MASK
+from opgen.emit.torch_code import MASK, is_upcast
 from opgen.emit.torch_conditions import Switches, chain
-from opgen.emit.torch_code import is_upcast
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, Kind, Output, Program, Tensor

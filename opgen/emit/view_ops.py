@@ -199,7 +199,8 @@ def _fields(
         out += [_names("second_mask", second.mask)] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
     if s.sums:
-        out += [f"through_sums=function.{s.name}_through_sums", _names("summed", tuple(result_names(s.programs("through_sums")).values()))]
+        reached = tuple(result_names(s.programs("through_sums")).values())
+        out += [f"through_sums=function.{s.name}_through_sums", _names("summed", reached)]
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []

@@ -5,10 +5,11 @@ In go expressions, out come the inputs that they are sums of, and the programs t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
+from opgen.diff.algebra import signed_terms
 from opgen.ir.program import Compute, Output, Override, Program, statement_reads
 from opgen.ir.scalar import Apply, Batch, Const, Index, Lit, Param, Read, Scalar, add, reads, sub
 
@@ -24,27 +25,14 @@ def ordered(e: Scalar, inputs: Sequence[str]) -> tuple[Scalar, bool]:
 
     Sums that differ in the order of their terms, or in sign, are then the same.
     """
-    terms = sorted(_signed(e), key=lambda t: min((inputs.index(r.tensor) for r in reads(t[0])), default=len(inputs)))
-    negative = terms[0][1]
-    out, _ = terms[0]
-    for t, minus in terms[1:]:
+    (out, negative), *rest = sorted(signed_terms(e), key=lambda t: _first_input(t[0], inputs))
+    for t, minus in rest:
         out = add(out, t) if minus is negative else sub(out, t)
     return out, negative
 
 
-def _signed(e: Scalar, negative: bool = False) -> Iterator[tuple[Scalar, bool]]:
-    """The terms of a sum, and which of them are subtracted."""
-    match e:
-        case Apply("add", args):
-            for a in args:
-                yield from _signed(a, negative)
-        case Apply("sub", (a, b)):
-            yield from _signed(a, negative)
-            yield from _signed(b, not negative)
-        case Apply("neg", (a,)):
-            yield from _signed(a, not negative)
-        case _:
-            yield e, negative
+def _first_input(e: Scalar, inputs: Sequence[str]) -> int:
+    return min((inputs.index(r.tensor) for r in reads(e)), default=len(inputs))
 
 
 def _terms(e: Scalar, inputs: Collection[str]) -> dict[str, None] | None:
@@ -54,8 +42,8 @@ def _terms(e: Scalar, inputs: Collection[str]) -> dict[str, None] | None:
             return None
         case Lit() | Param() | Const("pi"):
             return {}
-        case Read(tensor, at, None) if tensor in inputs and _is_plain(e):
-            return {tensor: None}
+        case Read(fill=None) if e.tensor in inputs and _is_plain(e):
+            return {e.tensor: None}
         case Apply("add" | "sub" | "neg", args):
             found = [_terms(a, inputs) for a in args]
             return {n: None for f in found if f is not None for n in f} if None not in found else None

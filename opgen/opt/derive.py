@@ -133,7 +133,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
 def lightest(
     primal: Program, gradient: Program, stated: tuple[str, ...] | None, taken: tuple[str, ...]
 ) -> tuple[Saved, Program, Program]:
-    """The programs split at what is kept, with what is kept a statement of its own, and the gradient from its leaves."""
+    """The programs split at what is kept, `primal` with kept sums as statements, and the gradient from its leaves."""
     forward = inline_functions(primal)
     kept = save(forward, inline_functions(gradient), stated)
     found = leaves(primal, gradient, taken) if stated is None else None
@@ -185,7 +185,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
     return (
         ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
-        ("spell alike", lambda p: spell_alike(p, keep)),
+        ("spell alike", lambda p: spell_alike(p, primal.statements)),
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
         ("convolve", convolve),

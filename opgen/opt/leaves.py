@@ -40,8 +40,9 @@ from opgen.ir.ranges import in_range
 from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, neg, reads, rebuild, walk
 from opgen.opt.affine import is_sum, ordered
 from opgen.opt.cse import canonical
+from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, weight
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
@@ -112,6 +113,7 @@ class _Values:
 
     def __post_init__(self) -> None:
         g = self.gradient
+        self.hints = Hints.of(self.primal)
         stated = self.primal.override.inputs  # a sum would have to be led through a gradient that is not its own
         self.summed = () if stated else tuple(t.name for t in g.inputs if _is_value(t))
         early = independent(g)
@@ -185,7 +187,7 @@ class _Values:
     def fit(self) -> dict[str, int]:
         """What can be a leaf, and what it weighs."""
         p, g = self.primal, self.gradient
-        out = {t.name: _ALIVE * weight(t.shape, t.kind) for t in g.inputs if t.role is not Role.COTANGENT}
+        out = {t.name: _ALIVE * self.hints.weight(t.shape, t.kind) for t in g.inputs if t.role is not Role.COTANGENT}
         inputs = [t for t in g.inputs if t.role is not Role.COTANGENT]
         named = {o.value for o in p.outputs if o.value == o.name}
         smooth = {o.value for o in p.outputs if o.differentiable} if not p.override.inputs else set()
@@ -195,12 +197,16 @@ class _Values:
             if s.target in given and s.target not in own:  # a gradient has a name of its own
                 continue
             if s.kind is not Kind.FLOAT:
-                out[s.target] = (_ALIVE if s.target in named else _MADE) * weight(s.shape, s.kind)
+                out[s.target] = (_ALIVE if s.target in named else _MADE) * self.hints.weight(s.shape, s.kind)
             elif s.target in named & smooth and (s.target not in exact or is_copy(whole, inputs)):
-                out[s.target] = _ALIVE * weight(s.shape, s.kind)
+                out[s.target] = _ALIVE * self.hints.weight(s.shape, s.kind)
             elif isinstance(s, Compute) and s.op is None and s.target not in exact and is_sum(s.body, self.summed):
-                out[s.target] = _MADE * weight(s.shape, s.kind)
-        out |= {a.name: _MADE * weight(a.statement.shape, a.statement.kind) for a in self.atoms.values() if a.safe}
+                out[s.target] = _MADE * self.hints.weight(s.shape, s.kind)
+        out |= {
+            a.name: _MADE * self.hints.weight(a.statement.shape, a.statement.kind)
+            for a in self.atoms.values()
+            if a.safe
+        }
         return out
 
     def cut(self, kept: Sequence[str] | None) -> list[Value]:
@@ -220,7 +226,7 @@ class _Values:
         for whole, s, needs in self.values:
             fixed = s.target in exact or (s.target in given and s.target not in own)
             free = kept is not None or fixed or not is_dear(whole) or again(whole, growth) or self.counts(s)
-            unfit = None if fixed else _UNFIT * weight(s.shape, s.kind)
+            unfit = None if fixed else _UNFIT * self.hints.weight(s.shape, s.kind)
             found[s.target] = Value(s.target, needs, cost(s.target, unfit), free, s.target in self.wanted)
         for a in self.atoms.values():
             found[a.name] = Value(a.name, a.needs, cost(a.name, None), recomputable=True, wanted=a.name in self.wanted)
@@ -229,7 +235,7 @@ class _Values:
     def counts(self, s: Compute | Scatter) -> bool:
         """Whether a statement counts conditions that can be leaves."""
         found = counted(s)
-        return bool(found) and all(_is_condition(c) for c in found)
+        return bool(found) and all(isinstance(c, Read) or _is_condition(c) for c in found)
 
     def stated(
         self, p: Program, atoms: Mapping[Compute | Scatter, _Atom], shown: Mapping[str, str]

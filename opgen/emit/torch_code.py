@@ -19,6 +19,7 @@ from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
+from opgen.opt.affine import kept_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,15 @@ def torch_function(
 ) -> TorchFunction:
     """The code of a derived function of an operator, all variants in one.
 
-    Of a function with tangents of residuals among its results, `forward` are the programs that make those.
+    Of a function of gradients or tangents of residuals, `forward` are the programs that make those.
     """
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
     taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
     upcast = wide or is_upcast(programs, operator)
-    frame = Frame(upcast, wide or not forward, operator.outputs, masked, tuple(taken), anchor)
+    outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
+    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)

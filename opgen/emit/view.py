@@ -166,7 +166,7 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
     if not programs:
         return None
     masked = which in ("backward", "second")
-    forward = s.programs("forward") if which == "tangent" and s.sums else ()
+    forward = s.programs("forward") if which in ("tangent", "through_sums") and s.sums else ()
     f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked, forward=forward)
     if which == "backward_tangent":
         f = _without_absence_tests(s, f)

@@ -1,10 +1,14 @@
 PYTHON ?= python
 
+# one of each kind: element-wise, reductions, contractions, windows, gathers, scans, complex numbers
+REPRESENTATIVE = linear swiglu softmax layer_norm cross_entropy attention conv2d embedding_bag gated_recurrence \
+    complex_linear
+
 .DEFAULT_GOAL := help
-.PHONY: help install build check test test-slow compile lint format types ci clean
+.PHONY: help install build check test test-slow test-representative compile lint format types ci clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install:  ## install opgen with everything its tests need
 	$(PYTHON) -m pip install -e '.[test]'
@@ -23,6 +27,12 @@ test:  ## run all tests but the slow ones
 
 test-slow:  ## run the slow tests
 	pytest -m slow
+
+test-representative:  ## run all tests of ten operators, slow ones too, in plain torch and compiled
+	opgen compile $(REPRESENTATIVE)
+	opgen test --backend all $(REPRESENTATIVE)
+	OPGEN_BACKEND=torch pytest -m slow $(foreach op,$(REPRESENTATIVE),generated/$(op)/test_$(op).py)
+	OPGEN_BACKEND=native pytest -m slow $(foreach op,$(REPRESENTATIVE),generated/$(op)/test_$(op).py)
 
 lint:  ## ruff, clang-format
 	ruff check .

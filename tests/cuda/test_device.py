@@ -68,7 +68,8 @@ def test_kernels_for_the_device_ran(loaded: Get) -> None:
     softmax = loaded("softmax")
     names = torch._C._dispatch_has_kernel_for_dispatch_key
     assert names("opgen_native::softmax_forward", "CUDA")
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities, acc_events=True) as profile:  # torch 2.11 warns without
         softmax(torch.randn(3, 4, device="cuda"))
         torch.cuda.synchronize()
     assert any("softmax_forward" in e.key for e in profile.key_averages())

@@ -102,7 +102,8 @@ def measure(operation: Operation, arguments: Sequence[Tensor]) -> Memory:
 def _peak(run: Callable[[], list[Tensor]]) -> int:
     """The most that was allocated at a time, without what is given back."""
     activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, profile_memory=True) as profiled:
+    # torch 2.11 warns without acc_events
+    with torch.profiler.profile(activities=activities, profile_memory=True, acc_events=True) as profiled:
         results = run()
     assert profiled.profiler is not None
     events = [e for e in profiled.profiler.kineto_results.events() if e.name() == "[memory]"]

@@ -2,8 +2,9 @@
 
     python benchmarks/saved.py [--write]
 
-Prints a Markdown table of bytes, for the case of an operator's generated tests that keeps most, with every dim eight
-times as long where the operator takes that: rows of three elements are no rows worth a sum. `--write` puts it into
+Prints a Markdown table of bytes, a row for each operator: of the cases of its generated tests the one in which it does
+worst beside the others, or keeps most if it does well in all. Every dim is eight times as long where the operator takes
+that: rows of three elements are no rows worth a sum. `--write` puts it into
 `benchmarks/results/saved.md`. Counted are the storages of all tensors that a call saves, inputs and outputs too, each
 once. AOTAutograd partitions the formula of the operator in plain torch, or its autograd function where the spec states
 a gradient that is not the formula's own. What has no gradient in torch is not counted. Bytes are counted, not timed.
@@ -15,6 +16,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +128,36 @@ def tried(count: Callable[..., int | None], tests: type[OperatorTests], case: Ca
         return None
 
 
-def row(op: str) -> tuple[str, int, int | None, int | None] | None:
-    """Of the case that saves most."""
+@dataclass(frozen=True)
+class Row:
+    """A case of an operator and what is kept, by whom."""
+
+    op: str
+    case: str
+    ours: int
+    torch: int | None
+    min_cut: int | None
+
+    @property
+    def excess(self) -> float:
+        """How much more than the best of the others, as a share of that; 0 where it is not more."""
+        others = [c for c in (self.torch, self.min_cut) if c is not None]
+        return max(0.0, self.ours / max(min(others), 1) - 1) if others else 0.0
+
+    @property
+    def text(self) -> str:
+        shown = ["—" if c is None else f"{c:,}" for c in (self.ours, self.torch, self.min_cut)]
+        shown[0] = f"**{shown[0]}**" if self.excess else shown[0]
+        return f"| {self.op}, {self.case} | {' | '.join(shown)} |"
+
+
+def rows(op: str) -> list[Row]:
+    """The cases of an operator in which something has a gradient."""
     tests = tests_of(op)
     cases = [c for c in tests.cases if any(c.inputs[n] is not None for n in tests.differentiable)]
-    if not cases or tests.native_only:
-        return None
-    case = max(cases, key=lambda c: ours(tests, c))
-    return f"{op}, {case}", ours(tests, case), tried(by_torch, tests, case), tried(by_min_cut, tests, case)
+    if tests.native_only:
+        return []
+    return [Row(op, str(c), ours(tests, c), tried(by_torch, tests, c), tried(by_min_cut, tests, c)) for c in cases]
 
 
 def arguments() -> argparse.Namespace:
@@ -146,17 +170,14 @@ def main() -> None:
     write = arguments().write
     ops = sorted(p.parent.name for p in (ROOT / "generated").glob("*/manifest.json"))
     with use_backend("torch"):
-        rows = [r for op in ops if (r := row(op)) is not None]
-    lines = ["| operator, case | opgen | torch | AOTAutograd |", "|---|---|---|---|"]
-    worse = []
-    for name, *counts in rows:
-        shown = ["—" if c is None else f"{c:,}" for c in counts]
-        others = [c for c in counts[1:] if c is not None]
-        if others and counts[0] > min(others):
-            worse.append(name)
-            shown[0] = f"**{shown[0]}**"
-        lines.append(f"| {name} | {' | '.join(shown)} |")
-    text = "\n".join(lines) + f"\n\n{len(rows)} operators; {len(worse)} keep more than the best of the others.\n"
+        found = [r for op in ops if (r := rows(op))]
+    shown = [max(r, key=lambda x: (x.excess, x.ours)) for r in found]
+    every = [x for r in found for x in r]
+    lines = ["| operator, case | opgen | torch | AOTAutograd |", "|---|---|---|---|", *(x.text for x in shown)]
+    operators, cases = sum(x.excess > 0 for x in shown), sum(x.excess > 0 for x in every)
+    lines += ["", f"{len(shown)} operators, {len(every)} cases; {operators} operators keep more than the best of the"]
+    lines[-1] += f" others, in {cases} cases, by {max(x.excess for x in every):.0%} at most."
+    text = "\n".join(lines) + "\n"
     print(text)
     if write:
         head = "# Bytes kept for backward\n\n"

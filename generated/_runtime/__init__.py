@@ -18,7 +18,7 @@ from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .native import add_function, calls, entry, kernel, load_library, use_backend
 from .out import write_out
-from .registration import decompositions, filled, once_differentiable, or_zero, overload_call, register
+from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "FromElsewhere",
     "Sharding",
     "add_function",
+    "added",
     "batch_shape",
     "calls",
     "choice_error",

@@ -31,15 +31,17 @@ Arguments = tuple[Any, ...]
 class Definition:
     """An operator as data. Formulas take tensors and params by the names of their own parameters.
 
-    `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of those
-    is two inputs. The forward op returns outputs, then residuals: intermediates kept for the backward op, which takes
-    what `saved` names of inputs, outputs and residuals. `read` says of a call of which of them values are read: of the
-    others sizes are, so that tensors without memory do. `second` returns gradients of what `second_returns` names; its
-    mask has an entry for each of `second_mask`. Results and tangents in `views` may share memory with an argument.
-    Formulas that do not exist are None: the operator then cannot be differentiated that way. With `elsewhere`, formulas
-    are calls of another library: nothing is known of what they return, or how they batch. `unordered`: which of the
-    forward and backward op have kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic,
-    the formula runs instead, and torch sees to it or says that it cannot.
+    `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of
+    those is two inputs. The forward op returns outputs, then residuals: intermediates kept for the backward op,
+    which takes what `saved` names of inputs, outputs and residuals. `read` says of a call of which of them values
+    are read: of the others sizes are, so that tensors without memory do. Residuals that are `differentiable` are
+    sums of inputs, and `through_sums` leads their gradients to the inputs `summed`. `second` returns gradients of
+    what `second_returns` names; its mask has an entry for each of `second_mask`. Results and tangents in `views`
+    may share memory with an argument. Formulas that do not exist are None: the operator then cannot be
+    differentiated that way. With `elsewhere`, formulas are calls of another library: nothing is known of what they
+    return, or how they batch. `unordered`: which of the forward and backward op have kernels whose sums come in no
+    fixed order on a GPU; where torch is to be deterministic, the formula runs instead, and torch sees to it or says
+    that it cannot.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
     """
@@ -67,6 +69,8 @@ class Definition:
     second_returns: tuple[str, ...] = ()
     second_mask: tuple[str, ...] = ()
     backward_tangent: Formula | None = None
+    through_sums: Formula | None = None
+    summed: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     operands: tuple[str, ...] = ()
     once_differentiable: bool = False

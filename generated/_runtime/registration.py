@@ -57,13 +57,14 @@ class Forward(Op):
     def __init__(self, d: Definition) -> None:
         self.wrt = tuple(n for n in d.inputs if n in d.differentiable)
         self.active = tuple(n for n in d.outputs if n in d.differentiable)
+        self.sums = tuple(n for n in d.residuals if n in d.differentiable)
         results = d.outputs + d.residuals
         checks = tuple(check for check in (d.check, d.check_values) if check is not None)
         super().__init__(d, d.name, d.schema, d.inputs, d.params, results, d.forward, d.fake, checks, d.defaults)
         places = {n: k for k, n in enumerate(results + d.inputs)}
         self.kept = tuple(places[n] for n in d.saved)
         self.actives = tuple(places[n] for n in self.active)
-        self.inert = tuple(places[n] for n in results if n not in self.active)
+        self.inert = tuple(places[n] for n in results if n not in d.differentiable)
         self.backward = Backward(d, self.wrt, self.active) if d.backward else None
         self.reached = tuple(d.inputs.index(n) for n in self.wrt)
         self.slots = tuple(self.wrt.index(n) if n in self.wrt else None for n in self.arguments)
@@ -99,10 +100,14 @@ class Forward(Op):
     def node_backward(
         self, ctx: Any, levels: Sequence[int], others: Arguments, needed: Sequence[bool], *grads: Any
     ) -> Arguments:
+        nothing = (None,) * len(self.arguments)
+        if self.backward is None or not any(needed[k] for k in self.reached):
+            return nothing
+        through = self.through_sums(ctx, levels, others, grads) if self.sums else nothing
         grads = tuple([grads[k] for k in self.actives])
         given = next((g for g in grads if g is not None), None)
-        if given is None or self.backward is None or not any(needed[k] for k in self.reached):
-            return (None,) * len(self.arguments)
+        if given is None:
+            return through
         if len(grads) > 1:
             grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
         args = (*grads, *self.restored(ctx, given), *others, list(needed))
@@ -113,7 +118,25 @@ class Forward(Op):
             results = quick.gradient(self.backward, args)
             results = self.backward.call(*args) if results is None else results
         results = as_tuple(results)
-        return tuple([None if k is None else results[k] for k in self.slots])
+        found = tuple([None if k is None else results[k] for k in self.slots])
+        return found if through is nothing else added(found, through)
+
+    def through_sums(self, ctx: Any, levels: Sequence[int], others: Arguments, grads: Arguments) -> Arguments:
+        """The gradients of inputs from those of sums that were kept of them: backward was differentiated itself."""
+        d, carried = self.definition, self.carried(levels)
+        found = {n: g for n, g in zip(self.results, grads, strict=True) if n in self.sums and g is not None}
+        if not found or d.through_sums is None:
+            return (None,) * len(self.arguments)
+        given = next(iter(found.values()))
+        values = dict(zip(d.saved, self.restored(ctx, given), strict=True)) | dict(zip(d.params, others, strict=True))
+        for name in self.sums:
+            kept = values[name]
+            values[f"grad_{name}"] = found.get(name, kept if kept is None else torch.zeros_like(kept))
+            if carried:
+                carried[f"grad_{name}"] = carried[name]
+        results = sharding.run(lambda v: run(d.through_sums, v, carried), values)
+        reached = {n: total(r, carried[n]) if carried else r for n, r in zip(d.summed, results, strict=True)}
+        return tuple([reached.get(n) for n in self.arguments])
 
     def restored(self, ctx: Any, like: Tensor) -> Sequence[Tensor | None]:
         """What the backward op takes of inputs and results."""
@@ -133,7 +156,8 @@ class Forward(Op):
                 if carried:
                     carried[f"tangent_{name}"] = carried[name]
         results = run(self.definition.tangent, values, carried, private.below_level)
-        found = dict(zip(self.active, self.settled(self.active, results), strict=True))
+        names = self.active + self.sums
+        found = dict(zip(names, self.settled(names, results), strict=True))
         return self.packed([found.get(n) for n in self.results])
 
 
@@ -207,6 +231,12 @@ class Backward(Op):
         if carried:
             found = [total(r, carried[n]) for n, r in zip(self.results, found, strict=True)]
         return self.packed(found)
+
+
+def added(some: Arguments, others: Arguments) -> Arguments:
+    """Gradients that come two ways."""
+    pairs = zip(some, others, strict=True)
+    return tuple([b if a is None else a if b is None else a + b for a, b in pairs])
 
 
 def or_zero(tangent: Tensor | None, operand: Tensor | None) -> Tensor | None:

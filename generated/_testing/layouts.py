@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest import mock
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .. import _runtime
 from .base import Checks
@@ -159,6 +160,7 @@ class LayoutChecks(Checks):
         narrow_arguments[place], wide_arguments[place] = small, wide
         for a, b in zip(self.call(case, *narrow_arguments), self.call(case, *wide_arguments), strict=True):
             assert_same(a, b)
+        self._check_fake(case, narrow_arguments)
         if small.requires_grad:
             leaf_place = [k for k, a in enumerate(narrow_arguments) if a is not None and a.requires_grad].index(place)
             a = self.gradients(case, narrow_arguments)[leaf_place]
@@ -166,6 +168,18 @@ class LayoutChecks(Checks):
             assert a is not None
             assert b is not None
             assert_same(a, b.sum_to_size(a.shape))
+
+    def _check_fake(self, case: Case, arguments: Sequence[torch.Tensor | None]) -> None:
+        """All results of the dispatcher op are laid out as its fake kernel says, those kept for backward too."""
+        op, given, _ = _runtime.overload_call(type(self).operator, *arguments, **case.params)
+        plain = [a.detach() if isinstance(a, torch.Tensor) else a for a in given]
+        real = op(*plain)
+        with FakeTensorMode() as mode:
+            fake = op(*[mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in plain])
+        pairs = zip(real, fake, strict=True) if isinstance(real, tuple) else ((real, fake),)
+        for a, b in pairs:
+            assert (a is None) is (b is None)
+            assert a is None or (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
 
 
 def _total(a: torch.Tensor) -> torch.Tensor:

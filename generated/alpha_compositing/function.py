@@ -151,8 +151,8 @@ class AlphaCompositingFunction(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor | None, grad_weight: Tensor | None, _grad_through: Tensor | None) -> Any:
         if grad_output is None and grad_weight is None:
             return None, None
-        grad_output, grad_weight = filled((grad_output, grad_weight), ctx.shapes)
         alpha, colour, through = ctx.saved_tensors
+        grad_output, grad_weight = filled((grad_output, grad_weight), ctx.shapes)
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
             _, _, through = alpha_compositing_forward(alpha, colour)
         return alpha_compositing_backward(grad_output, grad_weight, through, alpha, colour, ctx.needs_input_grad)

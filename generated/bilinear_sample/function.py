@@ -50,32 +50,28 @@ def bilinear_sample_backward(
     row = torch.floor(points.select(-1, 0)).long()
     col = torch.floor(points.select(-1, 1)).long()
     a = torch.arange(2, device=grad_output.device)
-    total_2 = row.unsqueeze(-1) + a
-    total_2_2 = col.unsqueeze(-1) + a
+    total = points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
+    total_3 = row.unsqueeze(-1) + a
+    total_4 = col.unsqueeze(-1) + a
     H = image.shape[0]
     W = image.shape[1]
-    position = flat_index((H, W), total_2.unsqueeze(-1), total_2_2.unsqueeze(-2))
+    position = flat_index((H, W), total_3.unsqueeze(-1), total_4.unsqueeze(-2))
     if needs_input_grad[0]:
-        difference = 1 - torch.abs(points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-        total = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-        share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
+        share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
         update = grad_output[:, None, None] * share
         grad_image = grad_output.new_zeros(H, W).flatten(0, 1)
         grad_image = add_at(grad_image, position, update, padded=True).unflatten(0, (H, W))
         grad_image = grad_image.to(dtype)
     if needs_input_grad[1]:
         grad_share = grad_output[:, None, None] * take(image.flatten(0, 1), position, fill=0)
-        difference_2 = points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-        difference_2_2 = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-        difference_3 = 1 - torch.abs(difference_2_2)
-        sign_difference = torch.sign(difference_2)
-        product = grad_share * sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
+        product = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
         neg_product = -product
         safe_neg_product = torch.where(a[:, None, None] == 0, neg_product.unsqueeze(-3), 0)
         grad_points_share = safe_neg_product.sum((-2, -1))
-        difference_4 = 1 - torch.abs(difference_2)
-        sign_difference_2 = torch.sign(difference_2_2)
-        product_2 = grad_share * difference_4.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+        product_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
         neg_product_2 = -product_2
         safe_neg_product_2 = torch.where(a[:, None, None] == 1, neg_product_2.unsqueeze(-3), 0)
         grad_points_share_1 = safe_neg_product_2.sum((-2, -1))
@@ -92,25 +88,23 @@ def bilinear_sample_tangent(tangent_image: Tensor, tangent_points: Tensor, image
     row = torch.floor(points.select(-1, 0)).long()
     col = torch.floor(points.select(-1, 1)).long()
     a = torch.arange(2, device=tangent_image.device)
-    difference = 1 - torch.abs(points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-    total = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
-    difference_2 = points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-    difference_2_2 = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    difference_3 = 1 - torch.abs(difference_2_2)
-    sign_difference = torch.sign(difference_2)
-    product_2 = sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
+    total = points.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = points.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
+    share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
+    sign_total = torch.sign(total)
+    product_2 = sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
     product = product_2 * tangent_points.select(-1, 0)[:, None, None]
-    difference_4 = 1 - torch.abs(difference_2)
-    sign_difference_2 = torch.sign(difference_2_2)
-    product_4 = difference_4.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+    sign_total_2 = torch.sign(total_2)
+    product_4 = difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
     product_3 = product_4 * tangent_points.select(-1, 1)[:, None, None]
     tangent_share = -(product + product_3)
-    total_2 = row.unsqueeze(-1) + a
-    total_2_2 = col.unsqueeze(-1) + a
+    total_3 = row.unsqueeze(-1) + a
+    total_4 = col.unsqueeze(-1) + a
     H = tangent_image.shape[0]
     W = tangent_image.shape[1]
-    position = flat_index((H, W), total_2.unsqueeze(-1), total_2_2.unsqueeze(-2))
+    position = flat_index((H, W), total_3.unsqueeze(-1), total_4.unsqueeze(-2))
     product_5 = take(image.flatten(0, 1), position, fill=0) * tangent_share
     tangent_image_picked = take(tangent_image.flatten(0, 1), position, fill=0)
     tangent_output = (product_5 + share * tangent_image_picked).sum((-2, -1))

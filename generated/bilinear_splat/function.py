@@ -53,29 +53,25 @@ def bilinear_splat_backward(
     row = torch.floor(places.select(-1, 0)).long()
     col = torch.floor(places.select(-1, 1)).long()
     a = torch.arange(2, device=grad_grid.device)
+    total = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
     H = height
     W = width
     position = flat_index((H, W), row[:, None, None] + a.unsqueeze(-1), col[:, None, None] + a)
     grad_grid_picked = take(grad_grid.flatten(0, 1), position, fill=0)
     if needs_input_grad[0]:
-        difference = 1 - torch.abs(places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-        total = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-        share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
+        share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
         grad_values = (grad_grid_picked * share).sum((-2, -1))
         grad_values = grad_values.to(dtype)
     if needs_input_grad[1]:
         grad_share = grad_grid_picked * values[:, None, None]
-        difference_2 = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-        difference_2_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-        difference_3 = 1 - torch.abs(difference_2_2)
-        sign_difference = torch.sign(difference_2)
-        product = grad_share * sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
+        product = grad_share * torch.sign(total.unsqueeze(-1)) * difference_2.unsqueeze(-2)
         neg_product = -product
         safe_neg_product = torch.where(a[:, None, None] == 0, neg_product.unsqueeze(-3), 0)
         grad_places_share = safe_neg_product.sum((-2, -1))
-        difference_4 = 1 - torch.abs(difference_2)
-        sign_difference_2 = torch.sign(difference_2_2)
-        product_2 = grad_share * difference_4.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+        product_2 = grad_share * difference.unsqueeze(-1) * torch.sign(total_2.unsqueeze(-2))
         neg_product_2 = -product_2
         safe_neg_product_2 = torch.where(a[:, None, None] == 1, neg_product_2.unsqueeze(-3), 0)
         grad_places_share_1 = safe_neg_product_2.sum((-2, -1))
@@ -94,18 +90,16 @@ def bilinear_splat_tangent(
     row = torch.floor(places.select(-1, 0)).long()
     col = torch.floor(places.select(-1, 1)).long()
     a = torch.arange(2, device=tangent_values.device)
-    difference = 1 - torch.abs(places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-    total = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
-    difference_2 = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-    difference_2_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    difference_3 = 1 - torch.abs(difference_2_2)
-    sign_difference = torch.sign(difference_2)
-    product_2 = sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
+    total = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
+    share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
+    sign_total = torch.sign(total)
+    product_2 = sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
     product = product_2 * tangent_places.select(-1, 0)[:, None, None]
-    difference_4 = 1 - torch.abs(difference_2)
-    sign_difference_2 = torch.sign(difference_2_2)
-    product_4 = difference_4.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+    sign_total_2 = torch.sign(total_2)
+    product_4 = difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
     product_3 = product_4 * tangent_places.select(-1, 1)[:, None, None]
     tangent_share = -(product + product_3)
     H = height

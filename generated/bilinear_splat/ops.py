@@ -69,29 +69,27 @@ def bilinear_splat_second(
     row = torch.floor(places.select(-1, 0)).long()
     col = torch.floor(places.select(-1, 1)).long()
     a = torch.arange(2, device=grad_grad_values.device)
-    total_2 = row.unsqueeze(-1) + a
-    total_2_2 = col.unsqueeze(-1) + a
+    total = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
+    total_3 = row.unsqueeze(-1) + a
+    total_4 = col.unsqueeze(-1) + a
     H = height
     W = width
-    position = flat_index((H, W), total_2.unsqueeze(-1), total_2_2.unsqueeze(-2))
+    position = flat_index((H, W), total_3.unsqueeze(-1), total_4.unsqueeze(-2))
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_grid_picked = take(grad_grid.flatten(0, 1), position, fill=0)
-    difference_2 = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-    difference_2_2 = 1 - torch.abs(difference_2)
-    difference_3 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    sign_difference_3 = torch.sign(difference_3)
-    sign_difference = torch.sign(difference_2)
-    difference_4 = 1 - torch.abs(difference_3)
+    sign_total_2 = torch.sign(total_2)
+    sign_total = torch.sign(total)
     if needs_input_grad[0] or needs_input_grad[1]:
-        product_2 = grad_grad_places.select(-1, 1).unsqueeze(-1) * difference_2_2
-        product = product_2.unsqueeze(-1) * sign_difference_3.unsqueeze(-2)
-        product_4 = grad_grad_places.select(-1, 0).unsqueeze(-1) * sign_difference
-        product_3 = product_4.unsqueeze(-1) * difference_4.unsqueeze(-2)
+        product_2 = grad_grad_places.select(-1, 1).unsqueeze(-1) * difference
+        product = product_2.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+        product_4 = grad_grad_places.select(-1, 0).unsqueeze(-1) * sign_total
+        product_3 = product_4.unsqueeze(-1) * difference_2.unsqueeze(-2)
         grad_grad_share = -(product + product_3)
     if needs_input_grad[0]:
-        difference = 1 - torch.abs(places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-        total = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-        share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
+        share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
         update = grad_grad_values[:, None, None] * share
         grad_grad_grid_grad_values = grad_grad_values.new_zeros(H, W).flatten(0, 1)
         grad_grad_grid_grad_values = add_at(grad_grad_grid_grad_values, position, update, padded=True)
@@ -109,23 +107,23 @@ def bilinear_splat_second(
         grad_share = grad_grid_picked * values[:, None, None]
         grad_share_1 = grad_grad_values[:, None, None] * grad_grid_picked
         product_6 = grad_grad_places.select(-1, 1)[:, None, None] * grad_share
-        product_5 = product_6 * sign_difference.unsqueeze(-1) * sign_difference_3.unsqueeze(-2)
+        product_5 = product_6 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
         safe_product_5 = torch.where(a[:, None, None] == 0, product_5.unsqueeze(-3), 0)
         grad_places_part = safe_product_5.sum((-2, -1))
         product_8 = grad_grad_places.select(-1, 0)[:, None, None] * grad_share
-        product_7 = product_8 * sign_difference.unsqueeze(-1) * sign_difference_3.unsqueeze(-2)
+        product_7 = product_8 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
         safe_product_7 = torch.where(a[:, None, None] == 1, product_7.unsqueeze(-3), 0)
         grad_places_part_1 = safe_product_7.sum((-2, -1))
-        product_9 = grad_share_1 * sign_difference.unsqueeze(-1) * difference_4.unsqueeze(-2)
+        product_9 = grad_share_1 * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
         neg_product_9 = -product_9
         safe_neg_product_9 = torch.where(a[:, None, None] == 0, neg_product_9.unsqueeze(-3), 0)
         grad_places_share_2 = safe_neg_product_9.sum((-2, -1))
-        product_10 = grad_share_1 * difference_2_2.unsqueeze(-1) * sign_difference_3.unsqueeze(-2)
+        product_10 = grad_share_1 * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
         neg_product_10 = -product_10
         safe_neg_product_10 = torch.where(a[:, None, None] == 1, neg_product_10.unsqueeze(-3), 0)
         grad_places_share_3 = safe_neg_product_10.sum((-2, -1))
-        total_3 = grad_places_part + grad_places_part_1
-        grad_places = total_3 + grad_places_share_2 + grad_places_share_3
+        total_5 = grad_places_part + grad_places_part_1
+        grad_places = total_5 + grad_places_share_2 + grad_places_share_3
         grad_places = grad_places.to(dtype)
     return grad_grad_grid, grad_values, grad_places
 
@@ -148,25 +146,23 @@ def bilinear_splat_backward_tangent(
     row = torch.floor(places.select(-1, 0)).long()
     col = torch.floor(places.select(-1, 1)).long()
     a = torch.arange(2, device=tangent_grad_grid.device)
-    difference = 1 - torch.abs(places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a)
-    total = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    share = difference.unsqueeze(-1) * (1 - torch.abs(total.unsqueeze(-2)))
-    difference_2 = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
-    sign_difference = torch.sign(difference_2)
-    difference_2_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
-    difference_3 = 1 - torch.abs(difference_2_2)
-    difference_4 = 1 - torch.abs(difference_2)
-    sign_difference_2 = torch.sign(difference_2_2)
-    product_2 = difference_4.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
-    product = product_2 * tangent_places.select(-1, 1)[:, None, None]
-    product_4 = sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
-    product_3 = product_4 * tangent_places.select(-1, 0)[:, None, None]
-    tangent_share = -(product_3 + product)
-    total_2 = row.unsqueeze(-1) + a
-    total_2_2 = col.unsqueeze(-1) + a
+    total = places.select(-1, 0).unsqueeze(-1) - row.unsqueeze(-1) - a
+    difference = 1 - torch.abs(total)
+    total_2 = places.select(-1, 1).unsqueeze(-1) - col.unsqueeze(-1) - a
+    difference_2 = 1 - torch.abs(total_2)
+    share = difference.unsqueeze(-1) * difference_2.unsqueeze(-2)
+    sign_total = torch.sign(total)
+    sign_total_2 = torch.sign(total_2)
+    product_2 = sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
+    product = product_2 * tangent_places.select(-1, 0)[:, None, None]
+    product_4 = difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
+    product_3 = product_4 * tangent_places.select(-1, 1)[:, None, None]
+    tangent_share = -(product + product_3)
+    total_3 = row.unsqueeze(-1) + a
+    total_4 = col.unsqueeze(-1) + a
     H = height
     W = width
-    position = flat_index((H, W), total_2.unsqueeze(-1), total_2_2.unsqueeze(-2))
+    position = flat_index((H, W), total_3.unsqueeze(-1), total_4.unsqueeze(-2))
     grad_grid_picked = take(grad_grid.flatten(0, 1), position, fill=0)
     grad_share = grad_grid_picked * values[:, None, None]
     tangent_grad_grid_picked = take(tangent_grad_grid.flatten(0, 1), position, fill=0)
@@ -177,17 +173,16 @@ def bilinear_splat_backward_tangent(
     tangent_grad_values = tangent_grad_values.to(dtype)
     mask = a == 0
     product_8 = tangent_places.select(-1, 1)[:, None, None] * grad_share
-    product_7 = product_8 * sign_difference.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+    product_7 = product_8 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
     chosen = torch.where(mask[:, None, None], product_7.unsqueeze(-3), 0)
-    product_9 = tangent_grad_share * sign_difference.unsqueeze(-1) * difference_3.unsqueeze(-2)
+    product_9 = tangent_grad_share * sign_total.unsqueeze(-1) * difference_2.unsqueeze(-2)
     chosen_2 = torch.where(mask[:, None, None], -product_9.unsqueeze(-3), 0)
     tangent_grad_places_share = (chosen_2 + chosen).sum((-2, -1))
     mask_2 = a == 1
     product_11 = tangent_places.select(-1, 0)[:, None, None] * grad_share
-    product_10 = product_11 * sign_difference.unsqueeze(-1) * sign_difference_2.unsqueeze(-2)
+    product_10 = product_11 * sign_total.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
     chosen_3 = torch.where(mask_2[:, None, None], product_10.unsqueeze(-3), 0)
-    product_13 = tangent_grad_share * difference_4.unsqueeze(-1)
-    product_12 = product_13 * sign_difference_2.unsqueeze(-2)
+    product_12 = tangent_grad_share * difference.unsqueeze(-1) * sign_total_2.unsqueeze(-2)
     chosen_4 = torch.where(mask_2[:, None, None], -product_12.unsqueeze(-3), 0)
     tangent_grad_places_share_1 = (chosen_4 + chosen_3).sum((-2, -1))
     tangent_grad_places = tangent_grad_places_share + tangent_grad_places_share_1

@@ -102,7 +102,9 @@ def binary_cross_entropy_with_logits_second(
     sigmoid_input_2 = torch.sigmoid(-input)
     if reduction == "none":
         batch = grad_output.shape
-    elif weight is not None and pos_weight is not None and reduction == "sum":
+    if (needs_input_grad[1] or needs_input_grad[2]) and pos_weight is not None:
+        total = pos_weight * sigmoid_input_2 + sigmoid_input
+    if weight is not None and pos_weight is not None and reduction == "sum":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
     elif weight is not None and reduction == "sum":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
@@ -163,35 +165,31 @@ def binary_cross_entropy_with_logits_second(
     if needs_input_grad[1]:
         if (pos_weight is not None and reduction != "sum") or (weight is not None and pos_weight is not None):
             product_4 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-            total = sigmoid_input_2 * sigmoid_input * (1 - target) + product_4
-        if pos_weight is not None:
-            if weight is None and reduction == "sum":
-                product_5 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-                total = sigmoid_input_2 * sigmoid_input * (1 - target) + product_5
-            total_2 = pos_weight * sigmoid_input_2 + sigmoid_input
-            if reduction == "mean" or weight is not None:
-                grad_input = grad_grad_input * grad_each * total - grad_grad_target * grad_each * total_2
-        else:
+            total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_4
+            if reduction != "none" or weight is not None:
+                grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each * total
+        elif reduction != "sum" or pos_weight is None:
             product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
             total = sigmoid_input_2 * sigmoid_input * target + product_2
             if reduction == "mean" or weight is not None:
                 grad_input = grad_grad_input * grad_each * total - grad_grad_target * grad_each
         if weight is None and pos_weight is not None and reduction != "mean":
-            product_6 = grad_grad_target * grad_output * total_2
-            grad_input = grad_grad_input * grad_output * total - product_6
+            if reduction == "sum":
+                product_5 = sigmoid_input_2 * sigmoid_input * target * pos_weight
+                total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_5
+            product_6 = grad_grad_input * grad_output * total_2
+            grad_input = product_6 - grad_grad_target * grad_output * total
         elif weight is None and reduction != "mean":
             grad_input = grad_grad_input * grad_output * total - grad_grad_target * grad_output
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[2]:
-        if pos_weight is not None:
-            total_3 = sigmoid_input_2 * pos_weight + sigmoid_input
-            if reduction == "mean" or weight is not None:
-                grad_target = -(grad_grad_input * grad_each * total_3)
+        if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
+            grad_target = -(grad_grad_input * grad_each * total)
         elif reduction == "mean" or weight is not None:
             grad_target = -(grad_grad_input * grad_each * (sigmoid_input_2 + sigmoid_input))
-        if weight is None and pos_weight is not None and reduction != "mean":
-            grad_target = -(grad_grad_input * grad_output * total_3)
-        elif weight is None and reduction != "mean":
+        elif pos_weight is not None:
+            grad_target = -(grad_grad_input * grad_output * total)
+        else:
             grad_target = -(grad_grad_input * grad_output * (sigmoid_input_2 + sigmoid_input))
         if reduction != "none":
             grad_target = torch.broadcast_to(grad_target, batch)
@@ -236,6 +234,7 @@ def binary_cross_entropy_with_logits_backward_tangent(
     sigmoid_input_2 = torch.sigmoid(-input)
     if reduction == "mean" or pos_weight is not None or weight is not None:
         if pos_weight is not None:
+            total = sigmoid_input_2 * pos_weight + sigmoid_input
             product_2 = sigmoid_input_2 * sigmoid_input * target * pos_weight
         product_3 = sigmoid_input_2 * sigmoid_input * (1 - target)
         if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
@@ -246,14 +245,10 @@ def binary_cross_entropy_with_logits_backward_tangent(
             product_3 = sigmoid_input_2 * sigmoid_input * target
         product = grad_output * (product_3 + product_2) * tangent_input
     if pos_weight is not None:
-        product_5 = target * sigmoid_input_2 * pos_weight
+        difference = (1 - target) * sigmoid_input - target * sigmoid_input_2 * pos_weight
         if reduction == "mean" or weight is not None:
-            product_4 = ((1 - target) * sigmoid_input - product_5) * tangent_grad_each
-        else:
-            product_4 = ((1 - target) * sigmoid_input - product_5) * tangent_grad_output
-        total = sigmoid_input_2 * pos_weight + sigmoid_input
-        if reduction == "mean" or weight is not None:
-            tangent_grad_input = product_4 + product - grad_each * total * tangent_target
+            total_2 = difference * tangent_grad_each + product
+            tangent_grad_input = total_2 - grad_each * total * tangent_target
     elif reduction == "mean" or weight is not None:
         product = grad_each * (sigmoid_input_2 * sigmoid_input * target + product_3) * tangent_input
         product_3 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_each
@@ -263,18 +258,17 @@ def binary_cross_entropy_with_logits_backward_tangent(
         total = sigmoid_input_2 + sigmoid_input
         if reduction == "mean" or weight is not None:
             tangent_grad_input = product_3 + product - grad_each * total * tangent_target
-    if weight is None and reduction != "mean":
+    elif weight is None and reduction != "mean":
+        total_2 = difference * tangent_grad_output + product
+        tangent_grad_input = total_2 - grad_output * total * tangent_target
+    if weight is None and pos_weight is None and reduction != "mean":
         tangent_grad_input = product_4 + product - grad_output * total * tangent_target
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
-    if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
-        product_6 = grad_each * (pos_weight * sigmoid_input_2 + sigmoid_input) * tangent_input
     if pos_weight is not None:
-        if weight is None and reduction != "mean":
-            product_6 = grad_output * (pos_weight * sigmoid_input_2 + sigmoid_input) * tangent_input
-        product_7 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
-        difference = product_7 - torch.nn.functional.softplus(input, threshold=50.0)
+        product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
+        difference_2 = product_4 - torch.nn.functional.softplus(input, threshold=50.0)
         if reduction == "mean" or weight is not None:
-            tangent_grad_target = difference * tangent_grad_each - product_6
+            tangent_grad_target = difference_2 * tangent_grad_each - grad_each * total * tangent_input
             if reduction == "sum":
                 batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
     elif reduction == "mean" or weight is not None:
@@ -282,7 +276,8 @@ def binary_cross_entropy_with_logits_backward_tangent(
         if reduction == "sum":
             batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
     if weight is None and pos_weight is not None and reduction != "mean":
-        tangent_grad_target = difference * tangent_grad_output - product_6
+        product_5 = grad_output * total * tangent_input
+        tangent_grad_target = difference_2 * tangent_grad_output - product_5
         if reduction == "sum":
             batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
     elif weight is None and reduction != "mean":

@@ -42,20 +42,22 @@ def bspline_kan_backward(
     grad_output, input, weight = upcast_all(grad_output, input, weight)
     K = weight.shape[2]
     k = torch.arange(K, device=grad_output.device)
+    total = (input.unsqueeze(-1) + 1) * (K - 3) / 2 - k + 1
+    abs_total = torch.abs(total)
+    mask = abs_total < 1
+    power = abs_total**2
+    mask_2 = abs_total < 2
+    difference = 2 - abs_total
     if needs_input_grad[0]:
         grad_basis = torch.einsum("oik,...o->...ik", weight, grad_output)
-        difference = 0.5 * (input.unsqueeze(-1) + 1) * (K - 3) + 1 - k
-        abs_difference = torch.abs(difference)
-        sign_difference = torch.sign(difference)
-        product_2 = 0.75 * abs_difference**2 * sign_difference * (K - 3)
-        product = grad_basis * (product_2 - abs_difference * sign_difference * (K - 3))
-        product_3 = -0.25 * grad_basis * (2 - abs_difference) ** 2 * sign_difference * (K - 3)
-        safe_product_3 = torch.where(abs_difference < 2, product_3, 0)
-        grad_input = torch.where(abs_difference < 1, product, safe_product_3).sum(-1).to(dtype)
+        sign_total = torch.sign(total)
+        product_2 = 0.75 * power * sign_total * (K - 3)
+        product = grad_basis * (product_2 - abs_total * sign_total * (K - 3))
+        product_3 = -0.25 * grad_basis * difference**2 * sign_total * (K - 3)
+        grad_input = torch.where(mask, product, torch.where(mask_2, product_3, 0)).sum(-1).to(dtype)
     if needs_input_grad[1]:
-        abs_input = torch.abs((input.unsqueeze(-1) + 1) * (K - 3) / 2 - k + 1)
-        chosen = torch.where(abs_input < 2, (2 - abs_input) ** 3 / 6, 0)
-        basis = torch.where(abs_input < 1, 2 / 3 - (abs_input**2) + abs_input**3 / 2, chosen)
+        chosen = torch.where(mask_2, difference**3 / 6, 0)
+        basis = torch.where(mask, 2 / 3 - power + abs_total**3 / 2, chosen)
         grad_weight = torch.einsum("...ik,...o->oik", basis, grad_output).to(dtype)
     return grad_input, grad_weight
 
@@ -67,19 +69,19 @@ def bspline_kan_tangent(tangent_input: Tensor, tangent_weight: Tensor, input: Te
     input, weight = upcast_all(input, weight)
     K = tangent_weight.shape[2]
     k = torch.arange(K, device=tangent_input.device)
-    abs_input = torch.abs((input.unsqueeze(-1) + 1) * (K - 3) / 2 - k + 1)
-    chosen = torch.where(abs_input < 2, (2 - abs_input) ** 3 / 6, 0)
-    basis = torch.where(abs_input < 1, 2 / 3 - (abs_input**2) + abs_input**3 / 2, chosen)
-    difference = 0.5 * (input.unsqueeze(-1) + 1) * (K - 3) + 1 - k
-    abs_difference = torch.abs(difference)
-    sign_difference = torch.sign(difference)
-    product_2 = 0.75 * abs_difference**2 * sign_difference * (K - 3)
-    product_3 = abs_difference * sign_difference * (K - 3)
-    product = tangent_input.unsqueeze(-1) * (product_2 - product_3)
-    power = (2 - abs_difference) ** 2
-    product_4 = -0.25 * tangent_input.unsqueeze(-1) * power * sign_difference * (K - 3)
-    safe_product_4 = torch.where(abs_difference < 2, product_4, 0)
-    tangent_basis = torch.where(abs_difference < 1, product, safe_product_4)
+    total = (input.unsqueeze(-1) + 1) * (K - 3) / 2 - k + 1
+    abs_total = torch.abs(total)
+    mask = abs_total < 1
+    power = abs_total**2
+    mask_2 = abs_total < 2
+    difference = 2 - abs_total
+    chosen = torch.where(mask_2, difference**3 / 6, 0)
+    basis = torch.where(mask, 2 / 3 - power + abs_total**3 / 2, chosen)
+    sign_total = torch.sign(total)
+    product_2 = 0.75 * power * sign_total * (K - 3)
+    product = tangent_input.unsqueeze(-1) * (product_2 - abs_total * sign_total * (K - 3))
+    product_3 = -0.25 * tangent_input.unsqueeze(-1) * difference**2 * sign_total * (K - 3)
+    tangent_basis = torch.where(mask, product, torch.where(mask_2, product_3, 0))
     tangent_output_sum = torch.einsum("oik,...ik->...o", weight, tangent_basis)
     tangent_output_sum_1 = torch.einsum("...ik,oik->...o", basis, tangent_weight)
     tangent_output = tangent_output_sum + tangent_output_sum_1

@@ -142,9 +142,10 @@ def cosine_embedding_loss_second(
     grad_grad_square2 = 2 * grad_grad_square2_sum
     if needs_input_grad[1] or needs_input_grad[2]:
         power_2 = sqrt_value**5
-        ratio = 0.5 * grad_cosine * dot / power
-        ratio_4 = 0.5 * grad_grad_square1 * grad_cosine * square2 / power
-        grad_dot_1 = -(ratio_4 + 0.5 * grad_grad_square2 * grad_cosine * square1 / power)
+        product = 0.75 * grad_cosine * dot * square2 * square1
+        difference_2 = product / power_2 - 0.5 * grad_cosine * dot / power
+        ratio_5 = 0.5 * grad_grad_square1 * grad_cosine * square2 / power
+        grad_dot_1 = -(ratio_5 + 0.5 * grad_grad_square2 * grad_cosine * square1 / power)
     if needs_input_grad[0]:
         difference = grad_grad_dot / sqrt_value - 0.5 * grad_grad_square1 * dot * square2 / power
         grad_grad_cosine = difference - 0.5 * grad_grad_square2 * dot * square1 / power
@@ -162,25 +163,23 @@ def cosine_embedding_loss_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_square1 = -0.5 * grad_cosine * dot * square2 / power
-        product_4 = 0.75 * grad_cosine * dot * square1 * square2
-        product_3 = grad_grad_square2 * (product_4 / power_2 - ratio)
         ratio_3 = 0.75 * grad_grad_square1 * grad_cosine * dot * square2**2 / power_2
-        grad_square1_1 = ratio_3 + product_3 - 0.5 * grad_grad_dot * grad_cosine * square2 / power
-        product_5 = 2 * grad_grad_input1 * grad_square1.unsqueeze(-1)
-        product_6 = grad_grad_input2 * grad_dot.unsqueeze(-1)
-        product_7 = 2 * grad_square1_1.unsqueeze(-1) * input1
-        grad_input1 = product_6 + product_5 + product_7 + grad_dot_1.unsqueeze(-1) * input2
+        ratio_4 = 0.5 * grad_grad_dot * grad_cosine * square2 / power
+        grad_square1_1 = ratio_3 + grad_grad_square2 * difference_2 - ratio_4
+        product_2 = 2 * grad_grad_input1 * grad_square1.unsqueeze(-1)
+        product_3 = grad_grad_input2 * grad_dot.unsqueeze(-1)
+        product_4 = 2 * grad_square1_1.unsqueeze(-1) * input1
+        grad_input1 = product_3 + product_2 + product_4 + grad_dot_1.unsqueeze(-1) * input2
         grad_input1 = grad_input1.to(dtype)
     if needs_input_grad[2]:
         grad_square2 = -0.5 * grad_cosine * dot * square1 / power
-        product_2 = 0.75 * grad_cosine * dot * square2 * square1
-        product = grad_grad_square1 * (product_2 / power_2 - ratio)
-        ratio_2 = 0.75 * grad_grad_square2 * grad_cosine * dot * square1**2 / power_2
-        grad_square2_1 = product + ratio_2 - 0.5 * grad_grad_dot * grad_cosine * square1 / power
-        product_8 = 2 * grad_grad_input2 * grad_square2.unsqueeze(-1)
-        product_9 = grad_grad_input1 * grad_dot.unsqueeze(-1)
-        product_10 = 2 * grad_square2_1.unsqueeze(-1) * input2
-        grad_input2 = product_8 + product_9 + product_10 + grad_dot_1.unsqueeze(-1) * input1
+        ratio = 0.75 * grad_grad_square2 * grad_cosine * dot * square1**2 / power_2
+        ratio_2 = 0.5 * grad_grad_dot * grad_cosine * square1 / power
+        grad_square2_1 = grad_grad_square1 * difference_2 + ratio - ratio_2
+        product_5 = 2 * grad_grad_input2 * grad_square2.unsqueeze(-1)
+        product_6 = grad_grad_input1 * grad_dot.unsqueeze(-1)
+        product_7 = 2 * grad_square2_1.unsqueeze(-1) * input2
+        grad_input2 = product_5 + product_6 + product_7 + grad_dot_1.unsqueeze(-1) * input1
         grad_input2 = grad_input2.to(dtype)
     return grad_grad_output, grad_input1, grad_input2
 
@@ -232,21 +231,21 @@ def cosine_embedding_loss_backward_tangent(
     power = sqrt_value**3
     grad_square2 = -0.5 * grad_cosine * dot * square1 / power
     power_2 = sqrt_value**5
-    ratio = 0.5 * grad_cosine * dot / power
-    product = (0.75 * grad_cosine * dot * square1 * square2 / power_2 - ratio) * tangent_square1
-    total = product + 0.75 * grad_cosine * dot * square1**2 * tangent_square2 / power_2
-    difference = total - 0.5 * dot * square1 * tangent_grad_cosine / power
-    tangent_grad_square2 = difference - 0.5 * grad_cosine * square1 * tangent_dot / power
+    product = 0.75 * grad_cosine * dot * square1 * square2
+    difference = product / power_2 - 0.5 * grad_cosine * dot / power
+    product_2 = 0.75 * grad_cosine * dot * square1**2 * tangent_square2
+    total = difference * tangent_square1 + product_2 / power_2
+    difference_2 = total - 0.5 * dot * square1 * tangent_grad_cosine / power
+    tangent_grad_square2 = difference_2 - 0.5 * grad_cosine * square1 * tangent_dot / power
     grad_square1 = -0.5 * grad_cosine * dot * square2 / power
-    product_3 = 0.75 * grad_cosine * dot * square2 * square1
-    product_2 = (product_3 / power_2 - ratio) * tangent_square2
-    total_2 = product_2 + 0.75 * grad_cosine * dot * square2**2 * tangent_square1 / power_2
-    difference_2 = total_2 - 0.5 * dot * square2 * tangent_grad_cosine / power
-    tangent_grad_square1 = difference_2 - 0.5 * grad_cosine * square2 * tangent_dot / power
+    product_3 = 0.75 * grad_cosine * dot * square2**2 * tangent_square1
+    total_2 = difference * tangent_square2 + product_3 / power_2
+    difference_3 = total_2 - 0.5 * dot * square2 * tangent_grad_cosine / power
+    tangent_grad_square1 = difference_3 - 0.5 * grad_cosine * square2 * tangent_dot / power
     grad_dot = grad_cosine / sqrt_value
     product_4 = 0.5 * grad_cosine * square2 * tangent_square1
-    difference_3 = tangent_grad_cosine / sqrt_value - product_4 / power
-    tangent_grad_dot = difference_3 - 0.5 * grad_cosine * square1 * tangent_square2 / power
+    difference_4 = tangent_grad_cosine / sqrt_value - product_4 / power
+    tangent_grad_dot = difference_4 - 0.5 * grad_cosine * square1 * tangent_square2 / power
     product_5 = 2 * input1 * tangent_grad_square1.unsqueeze(-1)
     product_6 = 2 * grad_square1.unsqueeze(-1) * tangent_input1
     product_7 = input2 * tangent_grad_dot.unsqueeze(-1)

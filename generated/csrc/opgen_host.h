@@ -192,6 +192,22 @@ class __attribute__((visibility("hidden"))) Call {
     }
     return converted(value, type_of(element));
   }
+  // A buffer that is kept for backward: in its dtype, with the batch dims of the arguments that it is made of.
+  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) const {
+    Tensor value = result(name, element);
+    if (!value.defined()) return value;
+    const Sizes own = batch_of(makers), whole(batch_.begin(), batch_.end());
+    if (own == whole) return value;
+    const auto missing = static_cast<int64_t>(whole.size() - own.size());
+    Sizes sizes = sizes_of(value);
+    sizes.erase(sizes.begin() + batch_at, sizes.begin() + batch_at + missing);
+    std::copy(own.begin(), own.end(), sizes.begin() + batch_at);
+    if (value.numel() == 0) return torch::stable::new_zeros(value, {sizes.data(), sizes.size()});
+    for (int64_t d = 0; d < static_cast<int64_t>(whole.size()); ++d) {
+      if (d < missing || own[d - missing] != whole[d]) value = torch::stable::narrow(value, batch_at + d, 0, 1);
+    }
+    return torch::stable::clone(torch::stable::reshape(value, {sizes.data(), sizes.size()}));
+  }
 
  private:
   struct __attribute__((visibility("hidden"))) Argument {
@@ -290,6 +306,23 @@ class __attribute__((visibility("hidden"))) Call {
       fail(op_, ": ", a.name, " has size ", size, " for ", entry.name, " (dim ", at, "), but ", owners_[entry.dim],
            " has ", dims_[entry.dim]);
     }
+  }
+  // What the batch dims of some arguments broadcast to.
+  Sizes batch_of(std::initializer_list<const char*> names) const {
+    Sizes found;
+    for (const char* name : names) {
+      const Argument& a = arguments_[number_of(name)];
+      const auto rank = static_cast<int64_t>(a.shape.size());
+      int64_t batch_at = 0;
+      while (a.shape[batch_at].kind != Entry::the_batch) ++batch_at;
+      const int64_t own = a.tensor.has_value() ? a.tensor->dim() - (rank - 1) : 0;
+      while (own > static_cast<int64_t>(found.size())) found.insert(found.begin(), 1);
+      for (int64_t d = 0; d < own; ++d) {
+        int64_t& known = found[found.size() - own + d];
+        known = known == 1 ? a.tensor->size(batch_at + d) : known;
+      }
+    }
+    return found;
   }
   void broadcast(const Argument& a, int64_t batch_at, int64_t own) {
     while (own > static_cast<int64_t>(batch_.size())) {

@@ -39,10 +39,10 @@ def gelu_backward(grad_output: Tensor, input: Tensor, approximate: str) -> Tenso
     if approximate == "none":
         product = torch.exp(-torch.square(input / math.sqrt(2))) * torch.clamp(input, -1e38, 1e38)
         ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
-        grad_input = grad_output * (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2))))
+        grad_input = grad_output * (ratio + 0.5 * torch.erfc(-input / math.sqrt(2)))
     else:
         total = input + 0.044715 * input**3
-        sigmoid_total = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        sigmoid_total = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         clamp_input = torch.clamp(input * (0.134145 * input**2 + 1), -1e38, 1e38)
         sigmoid_total_2 = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
         product = 2 * sigmoid_total_2 * sigmoid_total * clamp_input * math.sqrt(2 / math.pi)
@@ -58,10 +58,10 @@ def gelu_tangent(tangent_input: Tensor, input: Tensor, approximate: str) -> Tens
     if approximate == "none":
         product = torch.exp(-torch.square(input / math.sqrt(2))) * torch.clamp(input, -1e38, 1e38)
         ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
-        tangent_output = (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2)))) * tangent_input
+        tangent_output = (ratio + 0.5 * torch.erfc(-input / math.sqrt(2))) * tangent_input
     else:
         total = input + 0.044715 * input**3
-        sigmoid_total = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        sigmoid_total = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         clamp_input = torch.clamp(input * (0.134145 * input**2 + 1), -1e38, 1e38)
         sigmoid_total_2 = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
         product = 2 * sigmoid_total_2 * sigmoid_total * clamp_input * math.sqrt(2 / math.pi)

@@ -45,13 +45,13 @@ def gelu_second(
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
-        sigmoid_total_2 = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        sigmoid_total_2 = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         power = input**2
         total_2 = 0.134145 * power + 1
     if needs_input_grad[0]:
         if approximate == "none":
             ratio = exp_input * torch.clamp(input, -1e38, 1e38) / (math.sqrt(math.pi) * math.sqrt(2))
-            grad_grad_output = grad_grad_input * (ratio + 0.5 * torch.erfc(-(input / math.sqrt(2))))
+            grad_grad_output = grad_grad_input * (ratio + 0.5 * torch.erfc(-input / math.sqrt(2)))
         else:
             clamp_value = torch.clamp(input * total_2, -1e38, 1e38)
             product = 2 * sigmoid_total * sigmoid_total_2 * clamp_value * math.sqrt(2 / math.pi)
@@ -97,13 +97,13 @@ def gelu_backward_tangent(
         difference = total - product / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
         product_2 = exp_input * torch.clamp(input, -1e38, 1e38)
         ratio_2 = product_2 / (math.sqrt(math.pi) * math.sqrt(2))
-        total_2 = ratio_2 + 0.5 * torch.erfc(-(input / math.sqrt(2)))
+        total_2 = ratio_2 + 0.5 * torch.erfc(-input / math.sqrt(2))
         product_3 = grad_output * difference * tangent_input
         tangent_grad_input = total_2 * tangent_grad_output + product_3
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))
-        sigmoid_total_2 = torch.sigmoid(2 * total * math.sqrt(2 / math.pi))
+        sigmoid_total_2 = torch.sigmoid(2 * (math.sqrt(2 / math.pi) * total))
         power = input**2
         total_2 = 0.134145 * power + 1
         power_2 = total_2**2

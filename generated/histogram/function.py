@@ -37,7 +37,7 @@ def histogram_backward(grad_output: Tensor, input: Tensor, bins: int, low: float
     dtype = grad_output.dtype
     grad_output, input = upcast_all(grad_output, input)
     B = bins
-    position = torch.floor((input - low) * B / (high - low)).long()
+    position = torch.floor((input - low) / (high - low) * B).long()
     grad_weight = take(grad_output, position, fill=0).to(dtype)
     return grad_weight
 
@@ -47,7 +47,7 @@ def histogram_tangent(tangent_weight: Tensor, input: Tensor, bins: int, low: flo
     dtype = tangent_weight.dtype
     tangent_weight, input = upcast_all(tangent_weight, input)
     B = bins
-    position = torch.floor((input - low) * B / (high - low)).long()
+    position = torch.floor((input - low) / (high - low) * B).long()
     tangent_output = add_at(tangent_weight.new_zeros(B), position, tangent_weight, padded=True)
     tangent_output = tangent_output.to(dtype)
     return tangent_output

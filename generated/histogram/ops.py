@@ -54,7 +54,7 @@ def histogram_second(grad_grad_weight: Tensor, input: Tensor, bins: int, low: fl
     dtype = grad_grad_weight.dtype
     grad_grad_weight, input = upcast_all(grad_grad_weight, input)
     B = bins
-    position_2 = torch.floor((input - low) * B / (high - low)).long()
+    position_2 = torch.floor((input - low) / (high - low) * B).long()
     grad_grad_output = grad_grad_weight.new_zeros(B)
     grad_grad_output = add_at(grad_grad_output, position_2, grad_grad_weight, padded=True)
     grad_grad_output = grad_grad_output.to(dtype)
@@ -68,7 +68,7 @@ def histogram_backward_tangent(
     dtype = tangent_grad_output.dtype
     tangent_grad_output, input = upcast_all(tangent_grad_output, input)
     B = bins
-    position = torch.floor((input - low) * B / (high - low)).long()
+    position = torch.floor((input - low) / (high - low) * B).long()
     tangent_grad_weight = take(tangent_grad_output, position, fill=0).to(dtype)
     return tangent_grad_weight
 

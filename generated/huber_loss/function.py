@@ -18,12 +18,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime import added, or_zero
+from .._runtime.functions import upcast, upcast_all
 
 
-def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
-    """The value."""
+def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, Tensor]:
+    """The value, and what backward needs of it."""
     dtype = input.dtype
     input, target = upcast_all(input, target)
     error = input - target
@@ -36,17 +36,22 @@ def huber_loss_forward(input: Tensor, target: Tensor, reduction: str, delta: flo
     else:
         output = each
     output = output.to(dtype)
-    return output
+    return output, error
 
 
 def huber_loss_backward(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    error: Tensor,
+    input: Tensor,
+    target: Tensor,
+    reduction: str,
+    delta: float,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_target = None
     dtype = grad_output.dtype
-    grad_output, input, target = upcast_all(grad_output, input, target)
-    error = input - target
+    grad_output, error = upcast_all(grad_output, error)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
         chosen = torch.where(torch.abs(error) <= delta, error, torch.sign(error) * delta)
@@ -54,31 +59,51 @@ def huber_loss_backward(
     else:
         mask = torch.abs(error) <= delta
         whole_grad_input = grad_output * torch.where(mask, error, torch.sign(error) * delta)
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
     if needs_input_grad[0]:
-        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
+        if reduction != "none":
+            grad_input = torch.broadcast_to(whole_grad_input, batch)
+        else:
+            grad_input = whole_grad_input
+        grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         grad_target = -whole_grad_input
+        if reduction != "none":
+            grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    return grad_input, grad_target
+
+
+def huber_loss_through_sums(grad_error: Tensor, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of inputs from those of their sums."""
+    dtype = grad_error.dtype
+    grad_error = upcast(grad_error)
+    grad_target = -grad_error
+    grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    grad_input = grad_error.sum_to_size(input.shape).to(dtype)
     return grad_input, grad_target
 
 
 def huber_loss_tangent(
     tangent_input: Tensor, tangent_target: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """The directional derivative."""
     dtype = tangent_input.dtype
     tangent_input, tangent_target = upcast_all(tangent_input, tangent_target)
     input, target = upcast_all(input, target)
     error = input - target
-    chosen = torch.where(torch.abs(error) <= delta, error, torch.sign(error) * delta)
+    tangent_error = tangent_input - tangent_target
+    mask = torch.abs(error) <= delta
     if reduction == "mean":
-        tangent_output = (chosen * (tangent_input - tangent_target)).mean()
+        product = torch.sign(error) * delta
+        tangent_output = (torch.where(mask, error, product) * tangent_error).mean()
     elif reduction == "sum":
-        tangent_output = (chosen * (tangent_input - tangent_target)).sum()
+        tangent_output = (torch.where(mask, error, torch.sign(error) * delta) * tangent_error).sum()
     else:
-        tangent_output = chosen * (tangent_input - tangent_target)
+        tangent_output = torch.where(mask, error, torch.sign(error) * delta) * tangent_error
     tangent_output = tangent_output.to(dtype)
-    return tangent_output
+    return tangent_output, tangent_error
 
 
 class HuberLossFunction(torch.autograd.Function):
@@ -87,26 +112,32 @@ class HuberLossFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
+    def forward(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, ...]:
         return huber_loss_forward(input, target, reduction, delta)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, reduction, delta = inputs
+        _, error = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(input, target)
+        ctx.save_for_backward(input, target, error)
         ctx.save_for_forward(input, target)
         ctx.params = reduction, delta
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
-        if grad_output is None:
+    def backward(ctx: Any, grad_output: Tensor | None, grad_error: Tensor | None) -> Any:
+        if grad_output is None and grad_error is None:
             return None, None, None, None
-        input, target = ctx.saved_tensors
+        input, target, error = ctx.saved_tensors
         reduction, delta = ctx.params
-        grad_input, grad_target = huber_loss_backward(
-            grad_output, input, target, reduction, delta, ctx.needs_input_grad
-        )
+        grad_input = grad_target = None
+        if grad_output is not None:
+            grad_input, grad_target = huber_loss_backward(
+                grad_output, error, input, target, reduction, delta, ctx.needs_input_grad
+            )
+        if grad_error is not None:  # backward was differentiated itself
+            more = huber_loss_through_sums(grad_error, input, target)
+            grad_input, grad_target = added((grad_input, grad_target), more)
         return grad_input, grad_target, None, None
 
     @staticmethod
@@ -115,4 +146,7 @@ class HuberLossFunction(torch.autograd.Function):
         reduction, delta = ctx.params
         tangent_input = or_zero(tangent_input, input)
         tangent_target = or_zero(tangent_target, target)
-        return huber_loss_tangent(tangent_input, tangent_target, input, target, reduction, delta)
+        tangent_output, tangent_error = huber_loss_tangent(
+            tangent_input, tangent_target, input, target, reduction, delta
+        )
+        return tangent_output, tangent_error

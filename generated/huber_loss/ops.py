@@ -11,8 +11,18 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
-from .._runtime.functions import upcast, upcast_all
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    compute_dtype,
+    domain_error,
+    register,
+    write_out,
+)
+from .._runtime.functions import upcast_all
 from . import function
 
 
@@ -25,16 +35,28 @@ def check(input: Tensor, target: Tensor, reduction: str, delta: float) -> None:
         raise domain_error("huber_loss", "delta", delta, "delta > 0")
 
 
-def fake(input: Tensor, target: Tensor, reduction: str, delta: float) -> Tensor:
+def fake(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input, target, reduction, delta)
     if reduction != "none":
-        return input.new_empty(())
-    return input.new_empty(torch.broadcast_shapes(input.shape, target.shape))
+        return (
+            input.new_empty(()),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+        )
+    return (
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+    )
 
 
 def backward_fake(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    error: Tensor,
+    reduction: str,
+    delta: float,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
     return (
@@ -43,59 +65,62 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, target: Tensor, reduction: str, delta: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, False, True
+
+
 def huber_loss_second(
     grad_grad_input: Tensor,
     grad_grad_target: Tensor,
     grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
+    error: Tensor,
+    input: Tensor | None,
+    target: Tensor | None,
     reduction: str,
     delta: float,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = grad_target = None
+    grad_grad_output = grad_saved_error = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_grad_target = upcast_all(grad_grad_input, grad_grad_target)
-    grad_output = upcast(grad_output)
-    input, target = upcast_all(input, target)
-    error = input - target
+    grad_output, error = upcast_all(grad_output, error)
     grad_grad_error = grad_grad_input - grad_grad_target
     mask = torch.abs(error) <= delta
-    if reduction == "mean":
+    if reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction == "mean":
-            whole_grad_input = torch.where(mask, grad_grad_error * grad_output / math.prod(batch), 0)
-        else:
-            whole_grad_input = torch.where(mask, grad_grad_error * grad_output, 0)
-    if reduction == "none":
+    else:
         batch = grad_output.shape
     if needs_input_grad[0]:
         if reduction != "none":
             product = torch.sign(error) * delta
+            safe_error = torch.where(mask, error, product)
             if reduction == "mean":
-                grad_grad_output_sum = (grad_grad_error * torch.where(mask, error, product)).sum()
+                grad_grad_output_sum = torch.broadcast_to(grad_grad_error * safe_error, batch).sum()
                 grad_grad_output = grad_grad_output_sum / math.prod(batch)
             else:
-                grad_grad_output = (grad_grad_error * torch.where(mask, error, product)).sum()
+                grad_grad_output = torch.broadcast_to(grad_grad_error * safe_error, batch).sum()
         else:
             grad_grad_output = grad_grad_error * torch.where(mask, error, torch.sign(error) * delta)
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
-    if needs_input_grad[2]:
-        grad_target = -whole_grad_input
-        grad_target = grad_target.sum_to_size(target.shape).to(dtype)
-    return grad_grad_output, grad_input, grad_target
+        if reduction == "mean":
+            grad_saved_error = torch.where(mask, grad_grad_error * grad_output / math.prod(batch), 0)
+        else:
+            grad_saved_error = torch.where(mask, grad_grad_error * grad_output, 0)
+        if reduction != "none":
+            grad_saved_error = torch.broadcast_to(grad_saved_error, batch)
+        grad_saved_error = grad_saved_error.sum_to_size(error.shape).to(dtype)
+    return grad_grad_output, grad_saved_error
 
 
 def huber_loss_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    tangent_target: Tensor,
+    tangent_error: Tensor,
+    error: Tensor,
     input: Tensor,
     target: Tensor,
     reduction: str,
@@ -103,24 +128,25 @@ def huber_loss_backward_tangent(
 ) -> tuple[Tensor, Tensor]:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    tangent_target = upcast(tangent_target)
-    grad_output, input, target = upcast_all(grad_output, input, target)
-    error = input - target
+    tangent_grad_output, tangent_error = upcast_all(tangent_grad_output, tangent_error)
+    grad_output, error = upcast_all(grad_output, error)
     mask = torch.abs(error) <= delta
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-        difference = tangent_input - tangent_target
-        chosen = torch.where(mask, difference * grad_output / math.prod(batch), 0)
-    else:
-        chosen = torch.where(mask, (tangent_input - tangent_target) * grad_output, 0)
-    chosen_2 = torch.where(mask, error, torch.sign(error) * delta)
+    product = torch.where(mask, error, torch.sign(error) * delta) * tangent_grad_output
     if reduction == "mean":
-        tangent_grad_input = chosen_2 * tangent_grad_output / math.prod(batch) + chosen
+        ratio = tangent_error * grad_output / math.prod(batch)
+        tangent_grad_input = product / math.prod(batch) + torch.where(mask, ratio, 0)
     else:
-        tangent_grad_input = chosen_2 * tangent_grad_output + chosen
+        tangent_grad_input = product + torch.where(mask, tangent_error * grad_output, 0)
     tangent_grad_target = -tangent_grad_input
+    if reduction != "none":
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
+        tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
+    if reduction != "none":
+        tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input, tangent_grad_target
 
@@ -137,55 +163,59 @@ def flops(input: Tensor, target: Tensor, reduction: str) -> int:
     return 7 * points
 
 
-def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, reduction: str) -> int:
+def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, error: Tensor, reduction: str) -> int:
     """The floating-point operations of the gradients."""
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        return 6 * points
-    if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
         return 5 * points
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, error.shape))
+        return 4 * points
     points = math.prod(grad_output.shape)
-    return 5 * points
+    return 4 * points
 
 
 OP = register(
     Definition(
         name="huber_loss",
-        schema='(Tensor input, Tensor target, str reduction="mean", float delta=1.0) -> Tensor',
+        schema='(Tensor input, Tensor target, str reduction="mean", float delta=1.0) -> (Tensor, Tensor)',
         inputs=("input", "target"),
         kinds="ff",
         params=("reduction", "delta"),
         defaults=("mean", 1.0),
         outputs=("output",),
-        differentiable=("input", "target", "output"),
+        residuals=("error",),
+        differentiable=("input", "target", "output", "error"),
         forward=function.huber_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, str reduction, float delta, "
+            "(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float delta, "
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
-        saved=("input", "target"),
+        saved=("input", "target", "error"),
+        read=read,
         backward=function.huber_loss_backward,
         backward_fake=backward_fake,
         tangent=function.huber_loss_tangent,
         second=huber_loss_second,
-        second_returns=("grad_output", "input", "target"),
-        second_mask=("grad_output", "input", "target"),
+        second_returns=("grad_output", "error"),
+        second_mask=("grad_output", "error", "input", "target"),
         backward_tangent=huber_loss_backward_tangent,
+        through_sums=function.huber_loss_through_sums,
+        summed=("input", "target"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),
-                layouts=("...", "...", ""),
+                layouts=("...", "...", "", "..."),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("reduction", "none"),),
-                layouts=("...", "...", "..."),
+                layouts=("...", "...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -225,7 +255,7 @@ def huber_loss(
         return write_out(huber_loss, out, given, reduction=reduction, delta=delta)
     if has_torch_function(given):
         return handle_torch_function(huber_loss, given, input, target, reduction=reduction, delta=delta)
-    return OP(given, reduction, delta)
+    return OP(given, reduction, delta)[0]
 
 
 add_function("huber_loss", huber_loss)

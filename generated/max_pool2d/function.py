@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import amax, columns, flat_index, window
+from .._runtime.functions import amax, columns, flat_index, pick, window
 
 
 def max_pool2d_forward(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> tuple[Tensor, Tensor]:
@@ -36,20 +36,15 @@ def max_pool2d_forward(input: Tensor, kernel_size: int, stride: int | None, padd
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
     output = amax(input_view_2, (-2, -1))
-    ties_output = (input_view_2 == output[..., :, :, None, None]).sum((-2, -1))
-    return output, ties_output
+    hit_output = input_view_2 == output[..., :, :, None, None]
+    return output, hit_output
 
 
 def max_pool2d_backward(
-    grad_output: Tensor,
-    output: Tensor,
-    ties_output: Tensor,
-    input: Tensor,
-    kernel_size: int,
-    stride: int | None,
-    padding: int,
+    grad_output: Tensor, hit_output: Tensor, input: Tensor, kernel_size: int, stride: int | None, padding: int
 ) -> Tensor:
     """The gradient of each input that needs one."""
+    ties_output = hit_output.sum((-2, -1))
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
     if stride is not None:
@@ -73,7 +68,8 @@ def max_pool2d_backward(
         floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
-        mask_2_2 = input[..., :, :, None, None] == columns(output.flatten(-2), position, fill=0)
+        rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
+        hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
         ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
     else:
         floordiv_value_2 = (padding + h) // kernel_size
@@ -83,25 +79,25 @@ def max_pool2d_backward(
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
         floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
         floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position_4 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        mod_value_3 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        difference = floordiv_value_3 * kernel_size + mod_value_3 - padding
-        mod_value_4 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        difference_2 = floordiv_value_4 * kernel_size + mod_value_4 - padding
-        position_6 = flat_index((H, W), difference.unsqueeze(-1), difference_2)
-        output_picked = columns(output.flatten(-2), position_4, fill=0)
-        mask_2_2 = columns(input.flatten(-2), position_6, fill=-math.inf) == output_picked
-        ties_output_picked = columns(ties_output.flatten(-2), position_4, fill=0)
-    safe_ties_output = torch.where(mask & mask_2_2, ties_output_picked, 1)
+        position = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, floordiv_value_4, 0)
+        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        position_4 = torch.where(mask, (padding + w) % (kernel_size if kernel_size != 0 else 1), 0)
+        position_5 = flat_index((P, Q, kernel_size, kernel_size), position, position_2, position_3, position_4)
+        hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
+        position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        ties_output_picked = columns(ties_output.flatten(-2), position_6, fill=0)
+    safe_ties_output = torch.where(mask & hit_output_picked, ties_output_picked, 1)
     if stride is not None:
         grad_output_picked = columns(grad_output.flatten(-2), position, fill=0)
     else:
-        grad_output_picked = columns(grad_output.flatten(-2), position_4, fill=0)
+        grad_output_picked = columns(grad_output.flatten(-2), position_6, fill=0)
     ratio = grad_output_picked / safe_ties_output
     if stride is not None:
-        grad_input = torch.where(mask, torch.where(mask_2_2, ratio, 0), 0).sum((-2, -1))
+        grad_input = torch.where(mask, torch.where(hit_output_picked, ratio, 0), 0).sum((-2, -1))
     else:
-        grad_input = torch.where(mask, torch.where(mask_2_2, ratio, 0), 0)
+        grad_input = torch.where(mask, torch.where(hit_output_picked, ratio, 0), 0)
     return grad_input
 
 
@@ -149,22 +145,20 @@ class MaxPool2dFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, kernel_size, stride, padding = inputs
-        output, ties_output = output
+        _, hit_output = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(ties_output)
-        ctx.save_for_backward(input, output, ties_output)
+        ctx.mark_non_differentiable(hit_output)
+        ctx.save_for_backward(input, hit_output)
         ctx.save_for_forward(input)
         ctx.params = kernel_size, stride, padding
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_ties_output: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_output: Tensor | None, _grad_hit_output: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None, None
-        input, output, ties_output = ctx.saved_tensors
+        input, hit_output = ctx.saved_tensors
         kernel_size, stride, padding = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, ties_output = max_pool2d_forward(input, kernel_size, stride, padding)
-        grad_input = max_pool2d_backward(grad_output, output, ties_output, input, kernel_size, stride, padding)
+        grad_input = max_pool2d_backward(grad_output, hit_output, input, kernel_size, stride, padding)
         return grad_input, None, None, None
 
     @staticmethod

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
-from .._runtime.functions import amax, columns, flat_index, pick, window
+from .._runtime.functions import columns, flat_index, pick, window
 from . import function
 
 
@@ -54,7 +54,7 @@ def fake(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> t
         Q = (W + 2 * padding - kernel_size) // stride + 1
         return (
             input.new_empty((*input.shape[:-2], P, Q)),
-            input.new_empty((*input.shape[:-2], P, Q), dtype=torch.int64),
+            input.new_empty((*input.shape[:-2], P, Q, kernel_size, kernel_size), dtype=torch.bool),
         )
     H = input.shape[-2]
     P = (H + 2 * padding - kernel_size) // kernel_size + 1
@@ -62,15 +62,14 @@ def fake(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> t
     Q = (W + 2 * padding - kernel_size) // kernel_size + 1
     return (
         input.new_empty((*input.shape[:-2], P, Q)),
-        input.new_empty((*input.shape[:-2], P, Q), dtype=torch.int64),
+        input.new_empty((*input.shape[:-2], P, Q, kernel_size, kernel_size), dtype=torch.bool),
     )
 
 
 def backward_fake(
     grad_output: Tensor,
     input: Tensor,
-    output: Tensor,
-    ties_output: Tensor,
+    hit_output: Tensor,
     kernel_size: int,
     stride: int | None,
     padding: int,
@@ -80,129 +79,85 @@ def backward_fake(
     return input.new_empty(input.shape)
 
 
+def read(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, True
+
+
 def max_pool2d_second(
-    grad_grad_input: Tensor,
-    grad_output: Tensor,
-    input: Tensor,
-    kernel_size: int,
-    stride: int | None,
-    padding: int,
-    needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None]:
+    grad_grad_input: Tensor, hit_output: Tensor, kernel_size: int, stride: int | None, padding: int
+) -> Tensor:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = None
-    H = grad_grad_input.shape[-2]
+    ties_output = hit_output.sum((-2, -1))
     if stride is not None:
-        P = (H + 2 * padding - kernel_size) // stride + 1
+        s = torch.arange(kernel_size, device=grad_grad_input.device)
     else:
-        P = (H + 2 * padding - kernel_size) // kernel_size + 1
+        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
     W = grad_grad_input.shape[-1]
     if stride is not None:
         Q = (W + 2 * padding - kernel_size) // stride + 1
     else:
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-    if stride is not None:
-        s = torch.arange(kernel_size, device=grad_grad_input.device)
-    else:
-        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
     q = torch.arange(Q, device=grad_grad_input.device)
+    if stride is not None:
+        difference = s + q.unsqueeze(-1) * stride - padding
+    else:
+        difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
+    H = grad_grad_input.shape[-2]
+    if stride is not None:
+        P = (H + 2 * padding - kernel_size) // stride + 1
+    else:
+        P = (H + 2 * padding - kernel_size) // kernel_size + 1
     p = torch.arange(P, device=grad_grad_input.device)
-    batch = grad_output.shape[:-2]
-    if needs_input_grad[0]:
-        if stride is not None:
-            input_view = window(input, -2, -padding, (P, stride), (kernel_size, 1), fill=-math.inf)
-        else:
-            input_view = window(input, -2, -padding, (P, kernel_size), (kernel_size, 1), fill=-math.inf)
-        if stride is not None:
-            input_view_2 = window(input_view, -2, -padding, (Q, stride), (kernel_size, 1), fill=-math.inf)
-        else:
-            input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
-        output = amax(input_view_2, (-2, -1))
-        ties_output = (input_view_2 == output[..., :, :, None, None]).sum((-2, -1))
-        if stride is not None:
-            difference = s + q.unsqueeze(-1) * stride - padding
-        else:
-            difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
-        if stride is not None:
-            difference_2 = s + p.unsqueeze(-1) * stride - padding
-            mask_2 = (difference_2 >= 0) & (difference_2 < H)
-            mask_3 = difference >= 0
-            mask = mask_3.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_2[:, None, :, None]
-            input_view_3 = window(input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
-            input_view_4 = window(input_view_3, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
-            input_picked_2 = input_view_4.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
-            mask_2_2 = input_picked_2 == output[..., :, :, None, None]
-            grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
-            grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
-            safe_ties_output = torch.where(mask & mask_2_2, ties_output[..., :, :, None, None], 1)
-        else:
-            difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
-            mask_2 = (difference >= 0) & (difference < W)
-            mask_3 = difference_2 >= 0
-            mask_4 = difference_2 < H
-            mask = mask_2.unsqueeze(-2) & (mask_3[:, None, :, None] & mask_4[:, None, :, None])
-            total = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
-            total_2 = p.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
-            mask_2_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
-            product = r_1 // (kernel_size if kernel_size != 0 else 1) * kernel_size
-            mod_value = r_1 % (kernel_size if kernel_size != 0 else 1)
-            position = p.unsqueeze(-1) * kernel_size + product + mod_value - padding
-            product_2 = r_1 // (kernel_size if kernel_size != 0 else 1) * kernel_size
-            mod_value_2 = r_1 % (kernel_size if kernel_size != 0 else 1)
-            position_2 = q.unsqueeze(-1) * kernel_size + product_2 + mod_value_2 - padding
-            position_3 = flat_index((H, W), position[:, None, :, None], position_2.unsqueeze(-2))
-            position_4 = torch.where(mask & mask_2_2, total_2[:, None, :, None], 0)
-            position_5 = torch.where(mask & mask_2_2, total.unsqueeze(-2), 0)
-            position_6 = flat_index((P, Q), position_4, position_5)
-            input_picked_2 = columns(input.flatten(-2), position_3, fill=-math.inf)
-            mask_3_2 = input_picked_2 == columns(output.flatten(-2), position_6, guarded=True)
-            mask_4_2 = mask & mask_2_2 & mask_3_2
-            grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
-            grad_grad_input_view_2 = window(
-                grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
-            )
-            position_7 = torch.where(mask_4_2, total_2[:, None, :, None], 0)
-            position_8 = torch.where(mask_4_2, total.unsqueeze(-2), 0)
-            position_9 = flat_index((P, Q), position_7, position_8)
-            rows = ties_output.flatten(-2)[..., None, None, None, None, :]
-            safe_ties_output = torch.where(mask_4_2, pick(rows, position_9, guarded=True), 1)
-        grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
-        ratio = grad_grad_input_picked / safe_ties_output
-        if stride is not None:
-            grad_grad_output = torch.where(mask, torch.where(mask_2_2, ratio, 0), 0).sum((-2, -1))
-        else:
-            safe_ratio = torch.where(mask_3_2, ratio, 0)
-            grad_grad_output = torch.where(mask, torch.where(mask_2_2, safe_ratio, 0), 0).sum((-2, -1))
-    if needs_input_grad[1]:
-        grad_input = grad_grad_input.new_zeros(*batch, H, W)
-    return grad_grad_output, grad_input
+    if stride is not None:
+        difference_2 = s + p.unsqueeze(-1) * stride - padding
+        mask_2 = (difference_2 >= 0) & (difference_2 < H)
+        mask_3 = difference >= 0
+        mask = mask_3.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_2[:, None, :, None]
+        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
+        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
+        safe_ties_output = torch.where(mask & hit_output, ties_output[..., :, :, None, None], 1)
+    else:
+        difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
+        mask_2 = (difference >= 0) & (difference < W)
+        mask_3 = difference_2 >= 0
+        mask_4 = difference_2 < H
+        mask = mask_2.unsqueeze(-2) & (mask_3[:, None, :, None] & mask_4[:, None, :, None])
+        total = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
+        total_2 = p.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1)
+        mask_2_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
+        position = torch.where(mask & mask_2_2, total_2[:, None, :, None], 0)
+        position_2 = torch.where(mask & mask_2_2, total.unsqueeze(-2), 0)
+        position_3 = r_1 % (kernel_size if kernel_size != 0 else 1)
+        position_4 = r_1 % (kernel_size if kernel_size != 0 else 1)
+        position_5 = flat_index(
+            (P, Q, kernel_size, kernel_size), position, position_2, position_3.unsqueeze(-1), position_4
+        )
+        hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
+        mask_3_2 = mask & mask_2_2 & hit_output_picked
+        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
+        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0)
+        position_6 = torch.where(mask_3_2, total_2[:, None, :, None], 0)
+        position_7 = torch.where(mask_3_2, total.unsqueeze(-2), 0)
+        position_8 = flat_index((P, Q), position_6, position_7)
+        rows = ties_output.flatten(-2)[..., None, None, None, None, :]
+        safe_ties_output = torch.where(mask_3_2, pick(rows, position_8, guarded=True), 1)
+    grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
+    ratio = grad_grad_input_picked / safe_ties_output
+    if stride is not None:
+        grad_grad_output = torch.where(mask, torch.where(hit_output, ratio, 0), 0).sum((-2, -1))
+    else:
+        safe_ratio = torch.where(hit_output_picked, ratio, 0)
+        grad_grad_output = torch.where(mask, torch.where(mask_2_2, safe_ratio, 0), 0).sum((-2, -1))
+    return grad_grad_output
 
 
 def max_pool2d_backward_tangent(
-    tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    input: Tensor,
-    kernel_size: int,
-    stride: int | None,
-    padding: int,
+    tangent_grad_output: Tensor, hit_output: Tensor, input: Tensor, kernel_size: int, stride: int | None, padding: int
 ) -> Tensor:
     """The directional derivative of the gradient."""
-    H = tangent_input.shape[-2]
-    if stride is not None:
-        P = (H + 2 * padding - kernel_size) // stride + 1
-        input_view = window(input, -2, -padding, (P, stride), (kernel_size, 1), fill=-math.inf)
-    else:
-        P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        input_view = window(input, -2, -padding, (P, kernel_size), (kernel_size, 1), fill=-math.inf)
-    W = tangent_input.shape[-1]
-    if stride is not None:
-        Q = (W + 2 * padding - kernel_size) // stride + 1
-        input_view_2 = window(input_view, -2, -padding, (Q, stride), (kernel_size, 1), fill=-math.inf)
-    else:
-        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-        input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
-    output = amax(input_view_2, (-2, -1))
-    ties_output = (input_view_2 == output[..., :, :, None, None]).sum((-2, -1))
+    ties_output = hit_output.sum((-2, -1))
+    W = input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=tangent_grad_output.device)
@@ -210,10 +165,13 @@ def max_pool2d_backward_tangent(
         floordiv_difference = difference // stride
     else:
         floordiv_value = (padding + w) // kernel_size
+    H = input.shape[-2]
     h = torch.arange(H, device=tangent_grad_output.device)
     if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
+        Q = (W + 2 * padding - kernel_size) // stride + 1
+        P = (H + 2 * padding - kernel_size) // stride + 1
         mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
         mask_2 = (difference % stride == 0) & mask_3
         mask_4 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
@@ -222,46 +180,52 @@ def max_pool2d_backward_tangent(
         floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
-        output_picked = columns(output.flatten(-2), position, fill=0)
-        mask_2_2 = mask & (input[..., :, :, None, None] == output_picked)
+        rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
+        hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
+        mask_2_2 = mask & hit_output_picked
         mask_7 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
         mask_6 = (difference % (stride if stride != 0 else 1) == 0) & mask_7
         mask_8 = (floordiv_difference_2_2 >= 0) & (floordiv_difference_2_2 < P)
         mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
         mask_9 = mod_difference_2 == 0
         mask_3_2 = mask_6.unsqueeze(-2) & mask_9[:, None, :, None] & mask_8[:, None, :, None]
-        mask_4_2 = input[..., :, :, None, None] == columns(output.flatten(-2), position, fill=0)
+        mask_10 = mask_2_2 & mask_3_2 & hit_output_picked
         ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
-        safe_ties_output = torch.where(mask_2_2 & mask_3_2 & mask_4_2, ties_output_picked, 1)
+        safe_ties_output = torch.where(mask_10, ties_output_picked, 1)
         ratio = columns(tangent_grad_output.flatten(-2), position, fill=0) / safe_ties_output
     else:
         floordiv_value_2 = (padding + h) // kernel_size
+        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
+        P = (H + 2 * padding - kernel_size) // kernel_size + 1
         mask_2 = (floordiv_value_2 >= 0) & (floordiv_value_2 < P)
         mask = (floordiv_value >= 0) & (floordiv_value < Q) & mask_2.unsqueeze(-1)
         floordiv_value_3 = (padding + h) // (kernel_size if kernel_size != 0 else 1)
         floordiv_value_4 = (padding + w) // (kernel_size if kernel_size != 0 else 1)
-        position_4 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
-        mod_value_3 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        difference = floordiv_value_3 * kernel_size + mod_value_3 - padding
-        mod_value_4 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        difference_2 = floordiv_value_4 * kernel_size + mod_value_4 - padding
-        position_6 = flat_index((H, W), difference.unsqueeze(-1), difference_2)
-        output_picked = columns(output.flatten(-2), position_4, fill=0)
-        mask_2_2 = mask & (columns(input.flatten(-2), position_6, fill=-math.inf) == output_picked)
+        mod_value = (padding + h) % (kernel_size if kernel_size != 0 else 1)
+        mod_value_2 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
+        position = torch.where(mask, floordiv_value_3.unsqueeze(-1), 0)
+        position_2 = torch.where(mask, floordiv_value_4, 0)
+        position_3 = torch.where(mask, mod_value.unsqueeze(-1), 0)
+        position_4 = flat_index(
+            (P, Q, kernel_size, kernel_size), position, position_2, position_3, torch.where(mask, mod_value_2, 0)
+        )
+        mask_2_2 = mask & columns(hit_output.flatten(-4), position_4, guarded=True)
         mask_4 = (floordiv_value_4 >= 0) & (floordiv_value_4 < Q)
         mask_5 = floordiv_value_3 >= 0
         mask_3 = mask_4 & (mask_5.unsqueeze(-1) & (floordiv_value_3.unsqueeze(-1) < P))
-        mod_value_5 = (padding + h) % (kernel_size if kernel_size != 0 else 1)
-        difference_3 = floordiv_value_3 * kernel_size + mod_value_5 - padding
-        mod_value_6 = (padding + w) % (kernel_size if kernel_size != 0 else 1)
-        difference_4 = floordiv_value_4 * kernel_size + mod_value_6 - padding
-        position_8 = flat_index((H, W), difference_3.unsqueeze(-1), difference_4)
-        output_picked_2 = columns(output.flatten(-2), position_4, fill=0)
-        mask_4_2 = columns(input.flatten(-2), position_8, fill=-math.inf) == output_picked_2
-        ties_output_picked = columns(ties_output.flatten(-2), position_4, fill=0)
-        safe_ties_output = torch.where(mask_2_2 & mask_3 & mask_4_2, ties_output_picked, 1)
-        ratio = columns(tangent_grad_output.flatten(-2), position_4, fill=0) / safe_ties_output
-    safe_ratio = torch.where(mask_4_2, ratio, 0)
+        position_5 = torch.where(mask_2_2 & mask_3, floordiv_value_3.unsqueeze(-1), 0)
+        position_6 = torch.where(mask_2_2 & mask_3, floordiv_value_4, 0)
+        position_7 = torch.where(mask_2_2 & mask_3, mod_value.unsqueeze(-1), 0)
+        position_8 = torch.where(mask_2_2 & mask_3, mod_value_2, 0)
+        position_9 = flat_index((P, Q, kernel_size, kernel_size), position_5, position_6, position_7, position_8)
+        rows = hit_output.flatten(-4)[..., None, None, :]
+        hit_output_picked = pick(rows, position_9, guarded=True)
+        position_10 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
+        mask_6 = mask_2_2 & mask_3 & hit_output_picked
+        ties_output_picked = columns(ties_output.flatten(-2), position_10, fill=0)
+        safe_ties_output = torch.where(mask_6, ties_output_picked, 1)
+        ratio = columns(tangent_grad_output.flatten(-2), position_10, fill=0) / safe_ties_output
+    safe_ratio = torch.where(hit_output_picked, ratio, 0)
     if stride is not None:
         safe_safe_ratio = torch.where(mask_3_2, safe_ratio, 0)
         tangent_grad_input = torch.where(mask_2_2, safe_safe_ratio, 0).sum((-2, -1))
@@ -309,28 +273,28 @@ OP = register(
         params=("kernel_size", "stride", "padding"),
         defaults=(None, 0),
         outputs=("output",),
-        residuals=("ties_output",),
+        residuals=("hit_output",),
         differentiable=("input", "output"),
         forward=function.max_pool2d_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor output, Tensor ties_output, SymInt kernel_size, "
-            "SymInt? stride, SymInt padding, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor hit_output, SymInt kernel_size, SymInt? stride, "
+            "SymInt padding, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "output", "ties_output"),
+        saved=("input", "hit_output"),
+        read=read,
         backward=function.max_pool2d_backward,
         backward_fake=backward_fake,
         tangent=function.max_pool2d_tangent,
         second=max_pool2d_second,
-        second_returns=("grad_output", "input"),
-        second_mask=("grad_output", "input"),
+        second_returns=("grad_output",),
         backward_tangent=max_pool2d_backward_tangent,
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
-                layouts=("... H W", "... P Q", "... P Q"),
+                layouts=("... H W", "... P Q", "... P Q _ _"),
                 forward=("...",),
                 backward=("...",),
             ),

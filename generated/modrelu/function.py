@@ -139,8 +139,8 @@ class ModreluFunction(torch.autograd.Function):
     def backward(ctx: Any, grad_output_real: Tensor | None, grad_output_imag: Tensor | None) -> Any:
         if grad_output_real is None and grad_output_imag is None:
             return None, None, None
-        grad_output_real, grad_output_imag = filled((grad_output_real, grad_output_imag), ctx.shapes)
         input_real, input_imag, bias = ctx.saved_tensors
+        grad_output_real, grad_output_imag = filled((grad_output_real, grad_output_imag), ctx.shapes)
         return modrelu_backward(grad_output_real, grad_output_imag, input_real, input_imag, bias, ctx.needs_input_grad)
 
     @staticmethod

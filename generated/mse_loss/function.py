@@ -16,66 +16,88 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime import added, or_zero
+from .._runtime.functions import upcast, upcast_all
 
 
-def mse_loss_forward(input: Tensor, target: Tensor, reduction: str) -> Tensor:
-    """The value."""
+def mse_loss_forward(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
+    """The value, and what backward needs of it."""
     dtype = input.dtype
     input, target = upcast_all(input, target)
+    difference = input - target
     if reduction == "mean":
-        output = ((input - target) ** 2).mean()
+        output = (difference**2).mean()
     elif reduction == "sum":
-        output = ((input - target) ** 2).sum()
+        output = (difference**2).sum()
     else:
-        output = (input - target) ** 2
+        output = difference**2
     output = output.to(dtype)
-    return output
+    return output, difference
 
 
 def mse_loss_backward(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    difference: Tensor,
+    input: Tensor,
+    target: Tensor,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_target = None
     dtype = grad_output.dtype
-    grad_output, input, target = upcast_all(grad_output, input, target)
-    if reduction == "mean":
+    grad_output, difference = upcast_all(grad_output, difference)
+    if reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-        grad_output_body = grad_output / math.prod(batch)
-    difference = input - target
-    if needs_input_grad[0]:
         if reduction == "mean":
-            grad_input = 2 * grad_output_body * difference
-        else:
+            grad_output_body = grad_output / math.prod(batch)
+    if needs_input_grad[0]:
+        if reduction != "mean":
             grad_input = 2 * grad_output * difference
+        if reduction != "none":
+            if reduction == "mean":
+                grad_input = 2 * grad_output_body * difference
+            grad_input = torch.broadcast_to(grad_input, batch)
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         if reduction == "mean":
             grad_target = -2 * grad_output_body * difference
         else:
             grad_target = -2 * grad_output * difference
+        if reduction != "none":
+            grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    return grad_input, grad_target
+
+
+def mse_loss_through_sums(grad_difference: Tensor, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of inputs from those of their sums."""
+    dtype = grad_difference.dtype
+    grad_difference = upcast(grad_difference)
+    grad_target = -grad_difference
+    grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    grad_input = grad_difference.sum_to_size(input.shape).to(dtype)
     return grad_input, grad_target
 
 
 def mse_loss_tangent(
     tangent_input: Tensor, tangent_target: Tensor, input: Tensor, target: Tensor, reduction: str
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """The directional derivative."""
     dtype = tangent_input.dtype
     tangent_input, tangent_target = upcast_all(tangent_input, tangent_target)
     input, target = upcast_all(input, target)
-    difference = input - target
+    tangent_difference = tangent_input - tangent_target
     if reduction == "mean":
-        tangent_output = (2 * difference * tangent_input - 2 * difference * tangent_target).mean()
-    elif reduction == "sum":
-        tangent_output = (2 * difference * tangent_input - 2 * difference * tangent_target).sum()
+        tangent_output_sum = ((input - target) * tangent_difference).mean()
+    if reduction != "none":
+        if reduction == "sum":
+            tangent_output_sum = ((input - target) * tangent_difference).sum()
+        tangent_output = 2 * tangent_output_sum
     else:
-        tangent_output = 2 * difference * tangent_input - 2 * difference * tangent_target
+        tangent_output = 2 * (input - target) * tangent_difference
     tangent_output = tangent_output.to(dtype)
-    return tangent_output
+    return tangent_output, tangent_difference
 
 
 class MseLossFunction(torch.autograd.Function):
@@ -84,24 +106,32 @@ class MseLossFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    def forward(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, ...]:
         return mse_loss_forward(input, target, reduction)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, reduction = inputs
+        _, difference = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(input, target)
+        ctx.save_for_backward(input, target, difference)
         ctx.save_for_forward(input, target)
         ctx.params = (reduction,)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
-        if grad_output is None:
+    def backward(ctx: Any, grad_output: Tensor | None, grad_difference: Tensor | None) -> Any:
+        if grad_output is None and grad_difference is None:
             return None, None, None
-        input, target = ctx.saved_tensors
+        input, target, difference = ctx.saved_tensors
         (reduction,) = ctx.params
-        grad_input, grad_target = mse_loss_backward(grad_output, input, target, reduction, ctx.needs_input_grad)
+        grad_input = grad_target = None
+        if grad_output is not None:
+            grad_input, grad_target = mse_loss_backward(
+                grad_output, difference, input, target, reduction, ctx.needs_input_grad
+            )
+        if grad_difference is not None:  # backward was differentiated itself
+            more = mse_loss_through_sums(grad_difference, input, target)
+            grad_input, grad_target = added((grad_input, grad_target), more)
         return grad_input, grad_target, None
 
     @staticmethod
@@ -110,4 +140,5 @@ class MseLossFunction(torch.autograd.Function):
         (reduction,) = ctx.params
         tangent_input = or_zero(tangent_input, input)
         tangent_target = or_zero(tangent_target, target)
-        return mse_loss_tangent(tangent_input, tangent_target, input, target, reduction)
+        tangent_output, tangent_difference = mse_loss_tangent(tangent_input, tangent_target, input, target, reduction)
+        return tangent_output, tangent_difference

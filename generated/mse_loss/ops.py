@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -23,16 +23,27 @@ def check(input: Tensor, target: Tensor, reduction: str) -> None:
         raise choice_error("mse_loss", "reduction", reduction, ("mean", "sum", "none"))
 
 
-def fake(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+def fake(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input, target, reduction)
     if reduction != "none":
-        return input.new_empty(())
-    return input.new_empty(torch.broadcast_shapes(input.shape, target.shape))
+        return (
+            input.new_empty(()),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+        )
+    return (
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+    )
 
 
 def backward_fake(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    difference: Tensor,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
     return (
@@ -41,100 +52,92 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, target: Tensor, reduction: str) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, False, True
+
+
 def mse_loss_second(
     grad_grad_input: Tensor,
     grad_grad_target: Tensor,
     grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
+    difference: Tensor,
+    input: Tensor | None,
+    target: Tensor | None,
     reduction: str,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = grad_target = None
+    grad_grad_output = grad_saved_difference = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_grad_target = upcast_all(grad_grad_input, grad_grad_target)
-    grad_output = upcast(grad_output)
-    input, target = upcast_all(input, target)
-    if reduction == "mean":
+    grad_output, difference = upcast_all(grad_output, difference)
+    if reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-    if (needs_input_grad[1] or needs_input_grad[2]) and reduction == "mean":
-        grad_output_body = grad_output / math.prod(batch)
-    if reduction == "none":
+    else:
         batch = grad_output.shape
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction == "mean":
-            product_2 = 2 * grad_grad_input * grad_output_body
-            product_2_2 = 2 * grad_grad_target * grad_output_body
-        elif reduction == "sum":
-            product_2 = 2 * grad_grad_input * grad_output
-        if reduction != "mean":
-            if reduction == "none":
-                product = 2 * grad_grad_input * grad_output
-            product_2_2 = 2 * grad_grad_target * grad_output
-    if reduction == "sum":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
     if needs_input_grad[0]:
-        difference = input - target
         if reduction != "none":
-            grad_grad_output_body_part_sum = (grad_grad_target * difference).sum()
-            grad_grad_output_body_part_1_sum = (grad_grad_input * difference).sum()
+            product = grad_grad_target * difference
+            grad_grad_output_body_part_sum = torch.broadcast_to(product, batch).sum()
+            product_2 = grad_grad_input * difference
+            grad_grad_output_body_part_1_sum = torch.broadcast_to(product_2, batch).sum()
             if reduction == "mean":
-                product = 2 * grad_grad_output_body_part_1_sum
-                grad_grad_output = (-2 * grad_grad_output_body_part_sum + product) / math.prod(batch)
+                product_3 = 2 * grad_grad_output_body_part_1_sum
+                grad_grad_output = (-2 * grad_grad_output_body_part_sum + product_3) / math.prod(batch)
             else:
-                product = -2 * grad_grad_output_body_part_sum
-                grad_grad_output = product + 2 * grad_grad_output_body_part_1_sum
+                product_3 = -2 * grad_grad_output_body_part_sum
+                grad_grad_output = product_3 + 2 * grad_grad_output_body_part_1_sum
         else:
             grad_grad_output = 2 * grad_grad_input * difference - 2 * grad_grad_target * difference
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        if reduction != "none":
-            grad_input = product_2 - product_2_2
-            grad_input = torch.broadcast_to(grad_input, batch)
+        if reduction == "mean":
+            grad_output_body = grad_output / math.prod(batch)
+            product_4 = 2 * grad_grad_target * grad_output_body
+            grad_saved_difference = 2 * grad_grad_input * grad_output_body - product_4
         else:
-            grad_input = product - product_2_2
-        grad_input = grad_input.sum_to_size(input.shape).to(dtype)
-    if needs_input_grad[2]:
+            product_4 = 2 * grad_grad_target * grad_output
+            grad_saved_difference = 2 * grad_grad_input * grad_output - product_4
         if reduction != "none":
-            grad_target = product_2_2 - product_2
-            grad_target = torch.broadcast_to(grad_target, batch)
-        else:
-            grad_target = product_2_2 - product
-        grad_target = grad_target.sum_to_size(target.shape).to(dtype)
-    return grad_grad_output, grad_input, grad_target
+            grad_saved_difference = torch.broadcast_to(grad_saved_difference, batch)
+        grad_saved_difference = grad_saved_difference.sum_to_size(difference.shape).to(dtype)
+    return grad_grad_output, grad_saved_difference
 
 
 def mse_loss_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    tangent_target: Tensor,
+    tangent_difference: Tensor,
+    difference: Tensor,
     input: Tensor,
     target: Tensor,
     reduction: str,
 ) -> tuple[Tensor, Tensor]:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    tangent_target = upcast(tangent_target)
-    grad_output, input, target = upcast_all(grad_output, input, target)
+    tangent_grad_output = upcast(tangent_grad_output)
+    tangent_difference = upcast(tangent_difference)
+    grad_output, difference = upcast_all(grad_output, difference)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
         grad_output_body = grad_output / math.prod(batch)
         tangent_grad_output_body = tangent_grad_output / math.prod(batch)
-        product = 2 * (input - target) * tangent_grad_output_body
-        product_2 = 2 * grad_output_body * tangent_input
-        product_3 = 2 * grad_output_body * tangent_target
+        product = 2 * difference * tangent_grad_output_body
+        tangent_grad_input = product + 2 * grad_output_body * tangent_difference
     else:
-        product = 2 * (input - target) * tangent_grad_output
-        product_2 = 2 * grad_output * tangent_input
-        product_3 = 2 * grad_output * tangent_target
-    tangent_grad_input = product + product_2 - product_3
-    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
-    tangent_grad_target = product_3 - product - product_2
+        product = 2 * difference * tangent_grad_output
+        tangent_grad_input = product + 2 * grad_output * tangent_difference
+    tangent_grad_target = -tangent_grad_input
+    if reduction != "none":
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
+        tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
+    if reduction != "none":
+        tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
+    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input, tangent_grad_target
 
 
@@ -151,63 +154,72 @@ def flops(input: Tensor, target: Tensor, reduction: str) -> int:
 
 
 def backward_flops(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    difference: Tensor,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
 ) -> int:
     """The floating-point operations of the gradients."""
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, difference.shape))
         count = 1
-        count += needs_input_grad[0] * 3 * points
-        count += needs_input_grad[1] * 3 * points
+        count += needs_input_grad[0] * 2 * points
+        count += needs_input_grad[1] * 2 * points
         return count
     if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        count = needs_input_grad[0] * 3 * points
-        count += needs_input_grad[1] * 3 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, difference.shape))
+        count = needs_input_grad[0] * 2 * points
+        count += needs_input_grad[1] * 2 * points
         return count
     points = math.prod(grad_output.shape)
-    count = needs_input_grad[0] * 3 * points
-    count += needs_input_grad[1] * 3 * points
+    count = needs_input_grad[0] * 2 * points
+    count += needs_input_grad[1] * 2 * points
     return count
 
 
 OP = register(
     Definition(
         name="mse_loss",
-        schema='(Tensor input, Tensor target, str reduction="mean") -> Tensor',
+        schema='(Tensor input, Tensor target, str reduction="mean") -> (Tensor, Tensor)',
         inputs=("input", "target"),
         kinds="ff",
         params=("reduction",),
         defaults=("mean",),
         outputs=("output",),
-        differentiable=("input", "target", "output"),
+        residuals=("difference",),
+        differentiable=("input", "target", "output", "difference"),
         forward=function.mse_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, str reduction, bool[] needs_input_grad)"
-            " -> (Tensor, Tensor)"
+            "(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, "
+            "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
-        saved=("input", "target"),
+        saved=("input", "target", "difference"),
+        read=read,
         backward=function.mse_loss_backward,
         backward_fake=backward_fake,
         tangent=function.mse_loss_tangent,
         second=mse_loss_second,
-        second_returns=("grad_output", "input", "target"),
-        second_mask=("grad_output", "input", "target"),
+        second_returns=("grad_output", "difference"),
+        second_mask=("grad_output", "difference", "input", "target"),
         backward_tangent=mse_loss_backward_tangent,
+        through_sums=function.mse_loss_through_sums,
+        summed=("input", "target"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),
-                layouts=("...", "...", ""),
+                layouts=("...", "...", "", "..."),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("reduction", "none"),),
-                layouts=("...", "...", "..."),
+                layouts=("...", "...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -239,7 +251,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, out: Ten
         return write_out(mse_loss, out, given, reduction=reduction)
     if has_torch_function(given):
         return handle_torch_function(mse_loss, given, input, target, reduction=reduction)
-    return OP(given, reduction)
+    return OP(given, reduction)[0]
 
 
 add_function("mse_loss", mse_loss)

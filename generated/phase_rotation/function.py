@@ -101,9 +101,9 @@ class PhaseRotationFunction(torch.autograd.Function):
     def backward(ctx: Any, grad_output_real: Tensor | None, grad_output_imag: Tensor | None) -> Any:
         if grad_output_real is None and grad_output_imag is None:
             return None, None, None
-        grad_output_real, grad_output_imag = filled((grad_output_real, grad_output_imag), ctx.shapes)
         input_real, input_imag = ctx.saved_tensors
         (base,) = ctx.params
+        grad_output_real, grad_output_imag = filled((grad_output_real, grad_output_imag), ctx.shapes)
         grad_input_real, grad_input_imag = phase_rotation_backward(
             grad_output_real, grad_output_imag, input_real, input_imag, base, ctx.needs_input_grad
         )

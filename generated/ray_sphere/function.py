@@ -44,13 +44,13 @@ def ray_sphere_backward(
     direction, radius = upcast_all(direction, radius)
     b = (origin * direction).sum(-1)
     square = (origin**2).sum(-1)
-    difference = b**2 + radius**2 - square
-    mask = difference > 0
+    total = b**2 - square + radius**2
+    mask = total > 0
     if needs_input_grad[0] or needs_input_grad[1]:
-        chosen_2 = torch.where(mask, torch.sqrt(torch.where(mask, difference, 1)), 1)
+        chosen_2 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
         grad_b = torch.where(mask, -(grad_distance * (b / chosen_2 + 1)), 0)
     if needs_input_grad[0]:
-        chosen = torch.where(mask, torch.sqrt(torch.where(mask, difference, 1)), 1)
+        chosen = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
         grad_square = torch.where(mask, 0.5 * grad_distance / chosen, 0)
         grad_origin = 2 * grad_square.unsqueeze(-1) * origin + grad_b.unsqueeze(-1) * direction
         grad_origin = grad_origin.sum_to_size(origin.shape).to(dtype)
@@ -58,7 +58,7 @@ def ray_sphere_backward(
         grad_direction = grad_b.unsqueeze(-1) * origin
         grad_direction = grad_direction.sum_to_size(direction.shape).to(dtype)
     if needs_input_grad[2]:
-        chosen_3 = torch.where(mask, torch.sqrt(torch.where(mask, difference, 1)), 1)
+        chosen_3 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
         grad_radius = torch.where(mask, -(grad_distance * radius / chosen_3), 0)
         grad_radius = grad_radius.sum_to_size(radius.shape).to(dtype)
     return grad_origin, grad_direction, grad_radius
@@ -82,9 +82,9 @@ def ray_sphere_tangent(
     square = (origin**2).sum(-1)
     tangent_square_sum = (origin * tangent_origin).sum(-1)
     tangent_square = 2 * tangent_square_sum
-    difference = b**2 + radius**2 - square
-    mask = difference > 0
-    chosen = torch.where(mask, torch.sqrt(torch.where(mask, difference, 1)), 1)
+    total = b**2 - square + radius**2
+    mask = total > 0
+    chosen = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
     chosen_2 = torch.where(mask, -(tangent_radius * radius / chosen), 0)
     chosen_3 = torch.where(mask, -(tangent_b * (b / chosen + 1)), 0)
     tangent_distance = chosen_3 + torch.where(mask, 0.5 * tangent_square / chosen, 0) + chosen_2

@@ -131,9 +131,9 @@ class RmsNormResidualFunction(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor | None, grad_hidden: Tensor | None, _grad_rstd: Tensor | None) -> Any:
         if grad_output is None and grad_hidden is None:
             return None, None, None, None
-        grad_output, grad_hidden = filled((grad_output, grad_hidden), ctx.shapes)
         input, residual, weight, hidden, rstd = ctx.saved_tensors
         (eps,) = ctx.params
+        grad_output, grad_hidden = filled((grad_output, grad_hidden), ctx.shapes)
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
             _, _, rstd = rms_norm_residual_forward(input, residual, weight, eps)
         grad_input, grad_residual, grad_weight = rms_norm_residual_backward(

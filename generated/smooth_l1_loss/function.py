@@ -18,15 +18,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime import or_zero
-from .._runtime.functions import upcast_all
+from .._runtime import added, or_zero
+from .._runtime.functions import upcast, upcast_all
 
 
-def smooth_l1_loss_forward(input: Tensor, target: Tensor, reduction: str, beta: float) -> Tensor:
-    """The value."""
+def smooth_l1_loss_forward(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[Tensor, Tensor]:
+    """The value, and what backward needs of it."""
     dtype = input.dtype
     input, target = upcast_all(input, target)
-    error = torch.abs(input - target)
+    difference = input - target
+    error = torch.abs(difference)
     each = torch.where(error < beta, error**2 / (2 * beta), error - beta / 2)
     if reduction == "mean":
         output = each.mean()
@@ -35,17 +36,22 @@ def smooth_l1_loss_forward(input: Tensor, target: Tensor, reduction: str, beta: 
     else:
         output = each
     output = output.to(dtype)
-    return output
+    return output, difference
 
 
 def smooth_l1_loss_backward(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    difference: Tensor,
+    input: Tensor,
+    target: Tensor,
+    reduction: str,
+    beta: float,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_target = None
     dtype = grad_output.dtype
-    grad_output, input, target = upcast_all(grad_output, input, target)
-    difference = input - target
+    grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
@@ -53,33 +59,51 @@ def smooth_l1_loss_backward(
     else:
         grad_error = grad_output * torch.where(error < beta, error / beta, 1)
     whole_grad_input = grad_error * torch.sign(difference)
+    if reduction == "sum":
+        batch = torch.broadcast_shapes(input.shape, target.shape)
     if needs_input_grad[0]:
-        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
+        if reduction != "none":
+            grad_input = torch.broadcast_to(whole_grad_input, batch)
+        else:
+            grad_input = whole_grad_input
+        grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         grad_target = -whole_grad_input
+        if reduction != "none":
+            grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    return grad_input, grad_target
+
+
+def smooth_l1_loss_through_sums(grad_difference: Tensor, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of inputs from those of their sums."""
+    dtype = grad_difference.dtype
+    grad_difference = upcast(grad_difference)
+    grad_target = -grad_difference
+    grad_target = grad_target.sum_to_size(target.shape).to(dtype)
+    grad_input = grad_difference.sum_to_size(input.shape).to(dtype)
     return grad_input, grad_target
 
 
 def smooth_l1_loss_tangent(
     tangent_input: Tensor, tangent_target: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """The directional derivative."""
     dtype = tangent_input.dtype
     tangent_input, tangent_target = upcast_all(tangent_input, tangent_target)
     input, target = upcast_all(input, target)
     difference = input - target
+    tangent_difference = tangent_input - tangent_target
     error = torch.abs(difference)
-    sign_difference = torch.sign(difference)
-    difference_2 = sign_difference * tangent_input - sign_difference * tangent_target
+    chosen = torch.where(error < beta, error / beta, 1)
     if reduction == "mean":
-        tangent_output = (torch.where(error < beta, error / beta, 1) * difference_2).mean()
+        tangent_output = (chosen * torch.sign(difference) * tangent_difference).mean()
     elif reduction == "sum":
-        tangent_output = (torch.where(error < beta, error / beta, 1) * difference_2).sum()
+        tangent_output = (chosen * torch.sign(difference) * tangent_difference).sum()
     else:
-        tangent_output = torch.where(error < beta, error / beta, 1) * difference_2
+        tangent_output = chosen * torch.sign(difference) * tangent_difference
     tangent_output = tangent_output.to(dtype)
-    return tangent_output
+    return tangent_output, tangent_difference
 
 
 class SmoothL1LossFunction(torch.autograd.Function):
@@ -88,26 +112,32 @@ class SmoothL1LossFunction(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(input: Tensor, target: Tensor, reduction: str, beta: float) -> Tensor:
+    def forward(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[Tensor, ...]:
         return smooth_l1_loss_forward(input, target, reduction, beta)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, reduction, beta = inputs
+        _, difference = output
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(input, target)
+        ctx.save_for_backward(input, target, difference)
         ctx.save_for_forward(input, target)
         ctx.params = reduction, beta
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None) -> Any:
-        if grad_output is None:
+    def backward(ctx: Any, grad_output: Tensor | None, grad_difference: Tensor | None) -> Any:
+        if grad_output is None and grad_difference is None:
             return None, None, None, None
-        input, target = ctx.saved_tensors
+        input, target, difference = ctx.saved_tensors
         reduction, beta = ctx.params
-        grad_input, grad_target = smooth_l1_loss_backward(
-            grad_output, input, target, reduction, beta, ctx.needs_input_grad
-        )
+        grad_input = grad_target = None
+        if grad_output is not None:
+            grad_input, grad_target = smooth_l1_loss_backward(
+                grad_output, difference, input, target, reduction, beta, ctx.needs_input_grad
+            )
+        if grad_difference is not None:  # backward was differentiated itself
+            more = smooth_l1_loss_through_sums(grad_difference, input, target)
+            grad_input, grad_target = added((grad_input, grad_target), more)
         return grad_input, grad_target, None, None
 
     @staticmethod
@@ -116,4 +146,7 @@ class SmoothL1LossFunction(torch.autograd.Function):
         reduction, beta = ctx.params
         tangent_input = or_zero(tangent_input, input)
         tangent_target = or_zero(tangent_target, target)
-        return smooth_l1_loss_tangent(tangent_input, tangent_target, input, target, reduction, beta)
+        tangent_output, tangent_difference = smooth_l1_loss_tangent(
+            tangent_input, tangent_target, input, target, reduction, beta
+        )
+        return tangent_output, tangent_difference

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, domain_error, register, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    batch_shape,
+    choice_error,
+    compute_dtype,
+    domain_error,
+    register,
+    write_out,
+)
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -25,16 +35,28 @@ def check(input: Tensor, target: Tensor, reduction: str, beta: float) -> None:
         raise domain_error("smooth_l1_loss", "beta", beta, "beta >= 0")
 
 
-def fake(input: Tensor, target: Tensor, reduction: str, beta: float) -> Tensor:
+def fake(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[Tensor, ...]:
     """Empty results: shapes and dtypes without values."""
     check(input, target, reduction, beta)
     if reduction != "none":
-        return input.new_empty(())
-    return input.new_empty(torch.broadcast_shapes(input.shape, target.shape))
+        return (
+            input.new_empty(()),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+        )
+    return (
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
+    )
 
 
 def backward_fake(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    difference: Tensor,
+    reduction: str,
+    beta: float,
+    needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
     return (
@@ -43,61 +65,63 @@ def backward_fake(
     )
 
 
+def read(input: Tensor, target: Tensor, reduction: str, beta: float) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return False, False, True
+
+
 def smooth_l1_loss_second(
     grad_grad_input: Tensor,
     grad_grad_target: Tensor,
     grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
+    difference: Tensor,
+    input: Tensor | None,
+    target: Tensor | None,
     reduction: str,
     beta: float,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_input = grad_target = None
+    grad_grad_output = grad_saved_difference = None
     dtype = grad_grad_input.dtype
     grad_grad_input, grad_grad_target = upcast_all(grad_grad_input, grad_grad_target)
-    grad_output = upcast(grad_output)
-    input, target = upcast_all(input, target)
-    difference = input - target
+    grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     sign_difference = torch.sign(difference)
     grad_grad_error = grad_grad_input * sign_difference - grad_grad_target * sign_difference
-    if reduction == "mean":
+    if reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction == "mean":
-            product = grad_grad_error * grad_output
-            grad_error_1 = torch.where(error < beta, product / (math.prod(batch) * beta), 0)
-        else:
-            grad_error_1 = torch.where(error < beta, grad_grad_error * grad_output / beta, 0)
-    if reduction == "none":
+    else:
         batch = grad_output.shape
-    if needs_input_grad[1] or needs_input_grad[2]:
-        whole_grad_input = grad_error_1 * sign_difference
     if needs_input_grad[0]:
-        if reduction == "mean":
-            grad_grad_output_sum = (grad_grad_error * torch.where(error < beta, error / beta, 1)).sum()
-            grad_grad_output = grad_grad_output_sum / math.prod(batch)
-        elif reduction == "sum":
-            grad_grad_output = (grad_grad_error * torch.where(error < beta, error / beta, 1)).sum()
+        if reduction != "none":
+            chosen = torch.where(error < beta, error / beta, 1)
+            if reduction == "mean":
+                grad_grad_output_sum = torch.broadcast_to(grad_grad_error * chosen, batch).sum()
+                grad_grad_output = grad_grad_output_sum / math.prod(batch)
+            else:
+                grad_grad_output = torch.broadcast_to(grad_grad_error * chosen, batch).sum()
         else:
             grad_grad_output = grad_grad_error * torch.where(error < beta, error / beta, 1)
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        grad_input = whole_grad_input.sum_to_size(input.shape).to(dtype)
-    if needs_input_grad[2]:
-        grad_target = -whole_grad_input
-        grad_target = grad_target.sum_to_size(target.shape).to(dtype)
-    return grad_grad_output, grad_input, grad_target
+        if reduction == "mean":
+            ratio = grad_grad_error * grad_output / (math.prod(batch) * beta)
+        else:
+            ratio = grad_grad_error * grad_output / beta
+        grad_saved_difference = torch.where(error < beta, ratio, 0) * sign_difference
+        if reduction != "none":
+            grad_saved_difference = torch.broadcast_to(grad_saved_difference, batch)
+        grad_saved_difference = grad_saved_difference.sum_to_size(difference.shape).to(dtype)
+    return grad_grad_output, grad_saved_difference
 
 
 def smooth_l1_loss_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
-    tangent_input: Tensor,
-    tangent_target: Tensor,
+    tangent_difference: Tensor,
+    difference: Tensor,
     input: Tensor,
     target: Tensor,
     reduction: str,
@@ -105,27 +129,32 @@ def smooth_l1_loss_backward_tangent(
 ) -> tuple[Tensor, Tensor]:
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
-    tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
-    tangent_target = upcast(tangent_target)
-    grad_output, input, target = upcast_all(grad_output, input, target)
-    difference = input - target
+    tangent_grad_output = upcast(tangent_grad_output)
+    tangent_difference = upcast(tangent_difference)
+    grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     sign_difference = torch.sign(difference)
     if reduction == "mean":
         batch = torch.broadcast_shapes(input.shape, target.shape)
-    product = sign_difference * tangent_target
+    product = sign_difference * tangent_difference * grad_output
     if reduction == "mean":
-        product_2 = sign_difference * tangent_input
-        ratio = (product_2 - product) * grad_output / (math.prod(batch) * beta)
-        product_3 = torch.where(error < beta, error / beta, 1) * tangent_grad_output
-        tangent_grad_error = product_3 / math.prod(batch) + torch.where(error < beta, ratio, 0)
+        chosen = torch.where(error < beta, product / (math.prod(batch) * beta), 0)
     else:
-        ratio = (sign_difference * tangent_input - product) * grad_output / beta
-        chosen = torch.where(error < beta, error / beta, 1)
-        tangent_grad_error = chosen * tangent_grad_output + torch.where(error < beta, ratio, 0)
+        chosen = torch.where(error < beta, product / beta, 0)
+    chosen_2 = torch.where(error < beta, error / beta, 1)
+    if reduction == "mean":
+        tangent_grad_error = chosen_2 * tangent_grad_output / math.prod(batch) + chosen
+    else:
+        tangent_grad_error = chosen_2 * tangent_grad_output + chosen
     tangent_grad_input = sign_difference * tangent_grad_error
     tangent_grad_target = -tangent_grad_input
+    if reduction != "none":
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
+        tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
+    if reduction != "none":
+        tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input, tangent_grad_target
 
@@ -143,65 +172,74 @@ def flops(input: Tensor, target: Tensor, reduction: str) -> int:
 
 
 def backward_flops(
-    grad_output: Tensor, input: Tensor, target: Tensor, reduction: str, needs_input_grad: Sequence[bool]
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    difference: Tensor,
+    reduction: str,
+    needs_input_grad: Sequence[bool],
 ) -> int:
     """The floating-point operations of the gradients."""
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        count = 5 * points
-        count += needs_input_grad[0] * 3 * points
-        count += needs_input_grad[1] * 3 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, difference.shape))
+        count = 4 * points
+        count += needs_input_grad[0] * 2 * points
+        count += needs_input_grad[1] * 2 * points
         return count
     if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        count = 4 * points
-        count += needs_input_grad[0] * 3 * points
-        count += needs_input_grad[1] * 3 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, difference.shape))
+        count = 3 * points
+        count += needs_input_grad[0] * 2 * points
+        count += needs_input_grad[1] * 2 * points
         return count
     points = math.prod(grad_output.shape)
-    count = 4 * points
-    count += needs_input_grad[0] * 3 * points
-    count += needs_input_grad[1] * 3 * points
+    count = 3 * points
+    count += needs_input_grad[0] * 2 * points
+    count += needs_input_grad[1] * 2 * points
     return count
 
 
 OP = register(
     Definition(
         name="smooth_l1_loss",
-        schema='(Tensor input, Tensor target, str reduction="mean", float beta=1.0) -> Tensor',
+        schema='(Tensor input, Tensor target, str reduction="mean", float beta=1.0) -> (Tensor, Tensor)',
         inputs=("input", "target"),
         kinds="ff",
         params=("reduction", "beta"),
         defaults=("mean", 1.0),
         outputs=("output",),
-        differentiable=("input", "target", "output"),
+        residuals=("difference",),
+        differentiable=("input", "target", "output", "difference"),
         forward=function.smooth_l1_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, str reduction, float beta, "
+            "(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, float beta, "
             "bool[] needs_input_grad) -> (Tensor, Tensor)"
         ),
-        saved=("input", "target"),
+        saved=("input", "target", "difference"),
+        read=read,
         backward=function.smooth_l1_loss_backward,
         backward_fake=backward_fake,
         tangent=function.smooth_l1_loss_tangent,
         second=smooth_l1_loss_second,
-        second_returns=("grad_output", "input", "target"),
-        second_mask=("grad_output", "input", "target"),
+        second_returns=("grad_output", "difference"),
+        second_mask=("grad_output", "difference", "input", "target"),
         backward_tangent=smooth_l1_loss_backward_tangent,
+        through_sums=function.smooth_l1_loss_through_sums,
+        summed=("input", "target"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),
-                layouts=("...", "...", ""),
+                layouts=("...", "...", "", "..."),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("reduction", "none"),),
-                layouts=("...", "...", "..."),
+                layouts=("...", "...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),
@@ -241,7 +279,7 @@ def smooth_l1_loss(
         return write_out(smooth_l1_loss, out, given, reduction=reduction, beta=beta)
     if has_torch_function(given):
         return handle_torch_function(smooth_l1_loss, given, input, target, reduction=reduction, beta=beta)
-    return OP(given, reduction, beta)
+    return OP(given, reduction, beta)[0]
 
 
 add_function("smooth_l1_loss", smooth_l1_loss)

@@ -66,16 +66,22 @@ def so3_exp_act_backward(
     s = (rotation**2).sum(-1)
     norm_s = torch.linalg.vector_norm(rotation, dim=-1)
     difference = 1 - s / 156
+    difference_2 = 1 - s / 110 * difference
+    difference_3 = 1 - s / 72 * difference_2
+    difference_4 = 1 - s / 42 * difference_3
+    difference_5 = 1 - s / 20 * difference_4
     sinc_norm_s = torch.sinc(torch.clamp(norm_s / math.pi, -1e38, 1e38))
-    difference_2 = 1 - s / 42 * (1 - s / 72 * (1 - s / 110 * difference))
-    a = torch.where(s < 0.25, 1 - s / 6 * (1 - s / 20 * difference_2), sinc_norm_s)
+    a = torch.where(s < 0.25, 1 - s / 6 * difference_5, sinc_norm_s)
     mask = s < 0.25
-    difference_2_2 = 1 - s / 182
+    difference_6 = 1 - s / 182
+    difference_7 = 1 - s / 132 * difference_6
+    difference_8 = 1 - s / 90 * difference_7
+    difference_9 = 1 - s / 56 * difference_8
+    difference_10 = 1 - s / 30 * difference_9
     sin_norm_s = torch.sin(norm_s / 2)
     square_sin_norm_s = torch.square(sin_norm_s)
-    difference_3 = 1 - s / 90 * (1 - s / 132 * difference_2_2)
-    product = s / 24 * (1 - s / 30 * (1 - s / 56 * difference_3))
-    b = torch.where(mask, 1 / 2 - product, 2 * square_sin_norm_s / torch.where(~mask, s, 1))
+    ratio = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
+    b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio)
     i = torch.arange(3, device=grad_output.device)
     mod_value = (i + 1) % 3
     rotation_picked = columns(rotation, mod_value)
@@ -83,11 +89,11 @@ def so3_exp_act_backward(
     rotation_picked_2 = columns(rotation, mod_value_2)
     grad_twice = grad_output * b.unsqueeze(-1)
     mask_6 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
-    product_2 = grad_twice * rotation_picked
-    grad_cross_twice = torch.where(mask_6, product_2.unsqueeze(-2), 0).sum(-1)
+    product = grad_twice * rotation_picked
+    grad_cross_twice = torch.where(mask_6, product.unsqueeze(-2), 0).sum(-1)
     mask_7 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
-    product_3 = grad_twice * rotation_picked_2
-    grad_cross_twice_1 = torch.where(mask_7, -product_3.unsqueeze(-2), 0).sum(-1)
+    product_2 = grad_twice * rotation_picked_2
+    grad_cross_twice_1 = torch.where(mask_7, -product_2.unsqueeze(-2), 0).sum(-1)
     grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
     if needs_input_grad[0]:
         point_picked = columns(point, mod_value_2)
@@ -100,60 +106,55 @@ def so3_exp_act_backward(
         grad_a = (grad_output * cross).sum(-1)
         mask_3 = torch.abs(norm_s / math.pi) < 0.25
         square_norm_s = torch.square(norm_s)
-        product_5 = (square_norm_s / 22230464256000 - 1 / 93405312000) * square_norm_s
-        product_4 = ((product_5 + 1 / 518918400) * square_norm_s - 1 / 3991680) * square_norm_s
-        product_6 = ((product_4 + 1 / 45360) * square_norm_s - 1 / 840) * square_norm_s
-        product_7 = (product_6 + 1 / 30) * square_norm_s
-        ratio = norm_s * (product_7 - 1 / 3) * math.pow(math.pi, 2) / math.pi
+        product_4 = (square_norm_s / 22230464256000 - 1 / 93405312000) * square_norm_s
+        product_3 = ((product_4 + 1 / 518918400) * square_norm_s - 1 / 3991680) * square_norm_s
+        product_5 = ((product_3 + 1 / 45360) * square_norm_s - 1 / 840) * square_norm_s
+        product_6 = (product_5 + 1 / 30) * square_norm_s
+        ratio_2 = norm_s * (product_6 - 1 / 3) * math.pow(math.pi, 2) / math.pi
         safe_norm_s = torch.where(~mask & ~mask_3, norm_s, 1)
-        ratio_2 = norm_s / math.pi
+        ratio_3 = norm_s / math.pi
         cospi_norm_s = torch.cos(
             math.pi
             * torch.sub(
-                torch.clamp(ratio_2, -1e38, 1e38),
-                torch.round(torch.clamp(torch.mul(ratio_2, 0.5), -5e37, 5e37)),
+                torch.clamp(ratio_3, -1e38, 1e38),
+                torch.round(torch.clamp(torch.mul(ratio_3, 0.5), -5e37, 5e37)),
                 alpha=2,
             ),
         )
-        product_9 = (cospi_norm_s - sinc_norm_s) * math.pi
-        product_8 = grad_a * torch.where(mask_3, ratio, product_9 / safe_norm_s)
-        ratio_3 = 2 * grad_b * torch.cos(0.5 * norm_s) * sin_norm_s / torch.where(~mask, s, 1)
-        grad_norm_s = torch.where(mask, 0, ratio_3) + torch.where(mask, 0, product_8 / math.pi)
-        difference_3_2 = 1 - s * difference_2_2 / 132
-        difference_4 = 1 - s * difference_3_2 / 90
-        difference_5 = 1 - s * difference_4 / 56
-        difference_6 = 1 - s * difference / 110
-        difference_7 = 1 - s * difference_6 / 72
-        difference_8 = 1 - s * difference_7 / 42
-        total_2 = s * (s / 24024 - difference_2_2 / 132) / 90 + difference_3_2 / 90
-        total = -(s * (-(s * total_2 / 56) + difference_4 / 56) / 30) + difference_5 / 30
-        neg_value = -(-(s * total / 24) + (1 - s * difference_5 / 30) / 24)
-        chosen = torch.where(mask, neg_value, -2 * square_sin_norm_s / torch.where(~mask, s**2, 1))
-        total_3 = s * (s / 17160 - difference / 110) / 72 + difference_6 / 72
-        product_10 = 0.05 * s * (-(s * total_3 / 42) + difference_7 / 42)
-        total_4 = s * (product_10 - 0.05 * difference_8) / 6 + (1 - 0.05 * s * difference_8) / 6
-        grad_s = grad_b * chosen + torch.where(mask, -(grad_a * total_4), 0)
-        product_11 = grad_twice * cross_picked
-        grad_rotation_twice = torch.where(mask_7, product_11.unsqueeze(-2), 0).sum(-1)
-        product_12 = grad_twice * cross_picked_2
-        grad_rotation_twice_1 = torch.where(mask_6, -product_12.unsqueeze(-2), 0).sum(-1)
-        product_13 = grad_cross * point_picked
-        grad_rotation_cross = torch.where(mask_7, product_13.unsqueeze(-2), 0).sum(-1)
-        product_14 = grad_cross * point_picked_2
-        grad_rotation_cross_1 = torch.where(mask_6, -product_14.unsqueeze(-2), 0).sum(-1)
+        product_7 = (cospi_norm_s - sinc_norm_s) * math.pi
+        chosen = torch.where(mask_3, ratio_2, product_7 / safe_norm_s)
+        ratio_4 = 2 * grad_b * torch.cos(0.5 * norm_s) * sin_norm_s / torch.where(~mask, s, 1)
+        chosen_2 = torch.where(mask, 0, grad_a * chosen / math.pi)
+        grad_norm_s = torch.where(mask, 0, ratio_4) + chosen_2
+        total_2 = s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90
+        total = -(s * (-(s * total_2 / 56) + difference_8 / 56) / 30) + difference_9 / 30
+        ratio_5 = -2 * square_sin_norm_s / torch.where(~mask, s**2, 1)
+        chosen_3 = torch.where(mask, -(-(s * total / 24) + difference_10 / 24), ratio_5)
+        total_3 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
+        product_8 = 0.05 * s * (-(s * total_3 / 42) + difference_3 / 42)
+        total_4 = s * (product_8 - 0.05 * difference_4) / 6 + difference_5 / 6
+        grad_s = grad_b * chosen_3 + torch.where(mask, -(grad_a * total_4), 0)
+        product_9 = grad_twice * cross_picked
+        grad_rotation_twice = torch.where(mask_7, product_9.unsqueeze(-2), 0).sum(-1)
+        product_10 = grad_twice * cross_picked_2
+        grad_rotation_twice_1 = torch.where(mask_6, -product_10.unsqueeze(-2), 0).sum(-1)
+        product_11 = grad_cross * point_picked
+        grad_rotation_cross = torch.where(mask_7, product_11.unsqueeze(-2), 0).sum(-1)
+        product_12 = grad_cross * point_picked_2
+        grad_rotation_cross_1 = torch.where(mask_6, -product_12.unsqueeze(-2), 0).sum(-1)
         mask_5 = norm_s == 0
         safe_norm_s_2 = torch.where(~mask_5, norm_s, 1)
-        product_15 = grad_norm_s.unsqueeze(-1) * rotation
-        chosen_2 = torch.where(mask_5.unsqueeze(-1), 0, product_15 / safe_norm_s_2.unsqueeze(-1))
-        product_16 = 2 * grad_s.unsqueeze(-1) * rotation
+        product_13 = grad_norm_s.unsqueeze(-1) * rotation
+        chosen_4 = torch.where(mask_5.unsqueeze(-1), 0, product_13 / safe_norm_s_2.unsqueeze(-1))
+        product_14 = 2 * grad_s.unsqueeze(-1) * rotation
         total_5 = grad_rotation_twice + grad_rotation_twice_1 + grad_rotation_cross
-        grad_rotation = total_5 + grad_rotation_cross_1 + chosen_2 + product_16
+        grad_rotation = total_5 + grad_rotation_cross_1 + chosen_4 + product_14
         grad_rotation = grad_rotation.sum_to_size(rotation.shape).to(dtype)
     if needs_input_grad[1]:
-        product_17 = grad_cross * rotation_picked
-        grad_point_cross = torch.where(mask_6, product_17.unsqueeze(-2), 0).sum(-1)
-        product_18 = grad_cross * rotation_picked_2
-        grad_point_cross_1 = torch.where(mask_7, -product_18.unsqueeze(-2), 0).sum(-1)
+        product_15 = grad_cross * rotation_picked
+        grad_point_cross = torch.where(mask_6, product_15.unsqueeze(-2), 0).sum(-1)
+        product_16 = grad_cross * rotation_picked_2
+        grad_point_cross_1 = torch.where(mask_7, -product_16.unsqueeze(-2), 0).sum(-1)
         grad_point = grad_output + grad_point_cross + grad_point_cross_1
         grad_point = grad_point.sum_to_size(point.shape).to(dtype)
     return grad_rotation, grad_point
@@ -174,17 +175,17 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
     ratio = product / safe_norm_s.unsqueeze(-1)
     tangent_norm_s = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
     difference = 1 - s / 156
+    difference_2 = 1 - s / 110 * difference
+    difference_3 = 1 - s / 72 * difference_2
+    difference_4 = 1 - s / 42 * difference_3
+    difference_5 = 1 - s / 20 * difference_4
     sinc_norm_s = torch.sinc(torch.clamp(norm_s / math.pi, -1e38, 1e38))
-    difference_2 = 1 - s / 42 * (1 - s / 72 * (1 - s / 110 * difference))
-    a = torch.where(s < 0.25, 1 - s / 6 * (1 - s / 20 * difference_2), sinc_norm_s)
+    a = torch.where(s < 0.25, 1 - s / 6 * difference_5, sinc_norm_s)
     mask_2 = s < 0.25
     mask_3 = torch.abs(norm_s / math.pi) < 0.25
-    difference_2_2 = 1 - s * difference / 110
-    difference_3 = 1 - s * difference_2_2 / 72
-    difference_4 = 1 - s * difference_3 / 42
     square_norm_s = torch.square(norm_s)
-    difference_5 = square_norm_s / 22230464256000 - 1 / 93405312000
-    product_3 = (difference_5 * square_norm_s + 1 / 518918400) * square_norm_s
+    difference_6 = square_norm_s / 22230464256000 - 1 / 93405312000
+    product_3 = (difference_6 * square_norm_s + 1 / 518918400) * square_norm_s
     total = (product_3 - 1 / 3991680) * square_norm_s + 1 / 45360
     product_2 = (total * square_norm_s - 1 / 840) * square_norm_s
     safe_norm_s_2 = torch.where(~mask_2 & ~mask_3, norm_s, 1)
@@ -195,34 +196,33 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
             torch.clamp(ratio_3, -1e38, 1e38), torch.round(torch.clamp(torch.mul(ratio_3, 0.5), -5e37, 5e37)), alpha=2
         ),
     )
-    difference_6 = cospi_norm_s - sinc_norm_s
-    ratio_2 = difference_6 * math.pi / safe_norm_s_2
-    difference_7 = (product_2 + 1 / 30) * square_norm_s - 1 / 3
-    product_4 = norm_s * difference_7 * math.pow(math.pi, 2)
+    difference_7 = cospi_norm_s - sinc_norm_s
+    ratio_2 = difference_7 * math.pi / safe_norm_s_2
+    difference_8 = (product_2 + 1 / 30) * square_norm_s - 1 / 3
+    product_4 = norm_s * difference_8 * math.pow(math.pi, 2)
     chosen = torch.where(mask_3, product_4 / math.pi, ratio_2)
-    total_2 = s * (s / 17160 - difference / 110) / 72 + difference_2_2 / 72
-    difference_8 = 0.05 * s * (-(s * total_2 / 42) + difference_3 / 42) - 0.05 * difference_4
-    neg_value = -(tangent_s * (s * difference_8 / 6 + (1 - 0.05 * s * difference_4) / 6))
+    total_2 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
+    difference_9 = 0.05 * s * (-(s * total_2 / 42) + difference_3 / 42) - 0.05 * difference_4
+    neg_value = -(tangent_s * (s * difference_9 / 6 + difference_5 / 6))
     chosen_2 = torch.where(mask_2, 0, tangent_norm_s * chosen / math.pi)
     tangent_a = torch.where(mask_2, neg_value, 0) + chosen_2
-    difference_5_2 = 1 - s / 182
+    difference_6_2 = 1 - s / 182
+    difference_7_2 = 1 - s / 132 * difference_6_2
+    difference_8_2 = 1 - s / 90 * difference_7_2
+    difference_9_2 = 1 - s / 56 * difference_8_2
+    difference_10 = 1 - s / 30 * difference_9_2
     sin_norm_s = torch.sin(norm_s / 2)
     square_sin_norm_s = torch.square(sin_norm_s)
-    difference_9 = 1 - s / 90 * (1 - s / 132 * difference_5_2)
-    product_5 = s / 24 * (1 - s / 30 * (1 - s / 56 * difference_9))
     ratio_4 = 2 * square_sin_norm_s / torch.where(~mask_2, s, 1)
-    b = torch.where(mask_2, 1 / 2 - product_5, ratio_4)
-    difference_6_2 = 1 - s * difference_5_2 / 132
-    difference_7_2 = 1 - s * difference_6_2 / 90
-    difference_8_2 = 1 - s * difference_7_2 / 56
-    ratio_5 = s * (s / 24024 - difference_5_2 / 132) / 90
-    total_3 = -(s * (ratio_5 + difference_6_2 / 90) / 56) + difference_7_2 / 56
-    product_6 = s * (-(s * total_3 / 30) + difference_8_2 / 30)
-    neg_value_2 = -(-(product_6 / 24) + (1 - s * difference_8_2 / 30) / 24)
-    ratio_6 = -2 * square_sin_norm_s / torch.where(~mask_2, s**2, 1)
-    product_7 = torch.where(mask_2, neg_value_2, ratio_6) * tangent_s
-    product_8 = 2 * tangent_norm_s * torch.cos(0.5 * norm_s) * sin_norm_s
-    tangent_b = product_7 + torch.where(mask_2, 0, product_8 / torch.where(~mask_2, s, 1))
+    b = torch.where(mask_2, 1 / 2 - s / 24 * difference_10, ratio_4)
+    product_5 = s * (s / 24024 - difference_6_2 / 132)
+    neg_value_3 = -(s * (product_5 / 90 + difference_7_2 / 90) / 56)
+    neg_value_4 = -(s * (neg_value_3 + difference_8_2 / 56) / 30)
+    neg_value_2 = -(-(s * (neg_value_4 + difference_9_2 / 30) / 24) + difference_10 / 24)
+    ratio_5 = -2 * square_sin_norm_s / torch.where(~mask_2, s**2, 1)
+    product_6 = torch.where(mask_2, neg_value_2, ratio_5) * tangent_s
+    product_7 = 2 * tangent_norm_s * torch.cos(0.5 * norm_s) * sin_norm_s
+    tangent_b = product_6 + torch.where(mask_2, 0, product_7 / torch.where(~mask_2, s, 1))
     i = torch.arange(3, device=tangent_rotation.device)
     mod_value = (i + 1) % 3
     rotation_picked = columns(rotation, mod_value)
@@ -233,22 +233,22 @@ def so3_exp_act_tangent(tangent_rotation: Tensor, tangent_point: Tensor, rotatio
     cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
     tangent_rotation_picked = columns(tangent_rotation, mod_value)
     tangent_rotation_picked_2 = columns(tangent_rotation, mod_value_2)
-    product_9 = rotation_picked * columns(tangent_point, mod_value_2)
-    total_4 = point_picked * tangent_rotation_picked + product_9
-    difference_10 = total_4 - point_picked_2 * tangent_rotation_picked_2
-    tangent_cross = difference_10 - rotation_picked_2 * columns(tangent_point, mod_value)
+    product_8 = rotation_picked * columns(tangent_point, mod_value_2)
+    total_3 = point_picked * tangent_rotation_picked + product_8
+    difference_11 = total_3 - point_picked_2 * tangent_rotation_picked_2
+    tangent_cross = difference_11 - rotation_picked_2 * columns(tangent_point, mod_value)
     cross_picked = columns(cross, mod_value_2)
     cross_picked_2 = columns(cross, mod_value)
     twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
-    product_10 = rotation_picked * columns(tangent_cross, mod_value_2)
-    total_5 = cross_picked * tangent_rotation_picked + product_10
-    difference_11 = total_5 - cross_picked_2 * tangent_rotation_picked_2
-    tangent_twice = difference_11 - rotation_picked_2 * columns(tangent_cross, mod_value)
-    product_11 = cross * tangent_a.unsqueeze(-1)
-    product_12 = a.unsqueeze(-1) * tangent_cross
-    product_13 = twice * tangent_b.unsqueeze(-1)
-    product_14 = b.unsqueeze(-1) * tangent_twice
-    tangent_output = tangent_point + product_11 + product_12 + product_13 + product_14
+    product_9 = rotation_picked * columns(tangent_cross, mod_value_2)
+    total_4 = cross_picked * tangent_rotation_picked + product_9
+    difference_12 = total_4 - cross_picked_2 * tangent_rotation_picked_2
+    tangent_twice = difference_12 - rotation_picked_2 * columns(tangent_cross, mod_value)
+    product_10 = cross * tangent_a.unsqueeze(-1)
+    product_11 = a.unsqueeze(-1) * tangent_cross
+    product_12 = twice * tangent_b.unsqueeze(-1)
+    product_13 = b.unsqueeze(-1) * tangent_twice
+    tangent_output = tangent_point + product_10 + product_11 + product_12 + product_13
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

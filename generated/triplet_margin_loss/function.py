@@ -21,15 +21,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime import or_zero
+from .._runtime import added, or_zero
 from .._runtime.functions import upcast, upcast_all
 
 
 def triplet_margin_loss_forward(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float, swap: bool, reduction: str
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The value, and what backward needs of it."""
-    far = None
+    total = total_2 = far = None
     dtype = anchor.dtype
     anchor, positive, negative = upcast_all(anchor, positive, negative)
     near = torch.linalg.vector_norm(anchor - positive + eps, dim=-1)
@@ -50,14 +50,19 @@ def triplet_margin_loss_forward(
     else:
         output = torch.clamp(margin + near - far, min=0)
     output = output.to(dtype)
+    if not swap:
+        total = anchor - positive + eps
+        total_2 = anchor - negative + eps
     if swap:
         far = None
-    return output, near, far
+    return output, total, near, total_2, far
 
 
 def triplet_margin_loss_backward(
     grad_output: Tensor,
     near: Tensor,
+    total: Tensor | None,
+    total_2: Tensor | None,
     far: Tensor | None,
     anchor: Tensor,
     positive: Tensor,
@@ -71,62 +76,86 @@ def triplet_margin_loss_backward(
     """The gradient of each input that needs one."""
     grad_anchor = grad_positive = grad_negative = None
     dtype = grad_output.dtype
-    grad_output, anchor, positive = upcast_all(grad_output, anchor, positive)
-    negative, near, far = upcast_all(negative, near, far)
+    grad_output, anchor = upcast_all(grad_output, anchor)
+    positive, negative = upcast_all(positive, negative)
+    near, total, total_2, far = upcast_all(near, total, total_2, far)
     if swap:
-        far_2 = torch.linalg.vector_norm(anchor - negative + eps, dim=-1)
-        other = torch.linalg.vector_norm(positive - negative + eps, dim=-1)
+        total_3 = anchor - negative + eps
+        far_2 = torch.linalg.vector_norm(total_3, dim=-1)
+        total_2_2 = positive - negative + eps
+        other = torch.linalg.vector_norm(total_2_2, dim=-1)
         rest = torch.minimum(far_2, other)
     if reduction == "mean":
         batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
         grad_output_body = grad_output / math.prod(batch)
     if swap:
-        difference = margin + near - rest
-    else:
-        difference = margin + near - far
-    mask_4 = difference == 0
-    mask_5 = difference < 0
-    if reduction == "mean":
-        chosen = torch.where(mask_5, 0, -grad_output_body)
-        grad_rest = torch.where(mask_4, -0.5 * grad_output_body, chosen)
-    else:
-        grad_rest = torch.where(mask_4, -0.5 * grad_output, torch.where(mask_5, 0, -grad_output))
+        total_3_2 = margin + near - rest
+        mask_4 = total_3_2 == 0
+        mask_5 = total_3_2 < 0
+        if reduction == "mean":
+            chosen = torch.where(mask_5, 0, -grad_output_body)
+            grad_rest = torch.where(mask_4, -0.5 * grad_output_body, chosen)
+        else:
+            grad_rest = torch.where(mask_4, -0.5 * grad_output, torch.where(mask_5, 0, -grad_output))
     if (needs_input_grad[1] or needs_input_grad[2]) and swap:
         chosen_2 = torch.where(far_2 < other, 0, grad_rest)
         grad_other = torch.where(far_2 == other, 0.5 * grad_rest, chosen_2)
         mask = other == 0
-        product = grad_other.unsqueeze(-1) * (positive + eps - negative)
         safe_other = torch.where(~mask, other, 1)
+        product = grad_other.unsqueeze(-1) * total_2_2
         grad_other_body = torch.where(mask.unsqueeze(-1), 0, product / safe_other.unsqueeze(-1))
-    if needs_input_grad[0] or needs_input_grad[2]:
-        if swap:
-            safe_grad_rest = torch.where(far_2 < other, grad_rest, 0)
-            grad_far = torch.where(far_2 == other, 0.5 * grad_rest, safe_grad_rest)
-            mask_2 = far_2 == 0
-            product_2 = grad_far.unsqueeze(-1) * (anchor + eps - negative)
-            safe_far = torch.where(~mask_2, far_2, 1)
-            grad_far_body = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far.unsqueeze(-1))
-        else:
-            mask = far == 0
-            product = grad_rest.unsqueeze(-1) * (anchor + eps - negative)
-            safe_rest = torch.where(~mask, far, 1)
-            grad_far_body = torch.where(mask.unsqueeze(-1), 0, product / safe_rest.unsqueeze(-1))
+    if (needs_input_grad[0] or needs_input_grad[2]) and swap:
+        safe_grad_rest = torch.where(far_2 < other, grad_rest, 0)
+        grad_far = torch.where(far_2 == other, 0.5 * grad_rest, safe_grad_rest)
+        mask_2 = far_2 == 0
+        safe_far = torch.where(~mask_2, far_2, 1)
+        product_2 = grad_far.unsqueeze(-1) * total_3
+        grad_far_body = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far.unsqueeze(-1))
     if needs_input_grad[0] or needs_input_grad[1]:
-        if reduction == "mean":
+        if swap and reduction == "mean":
             chosen_3 = torch.where(mask_5, 0, grad_output_body)
             grad_near = torch.where(mask_4, 0.5 * grad_output_body, chosen_3)
-        else:
-            grad_near = torch.where(mask_4, 0.5 * grad_output, torch.where(mask_5, 0, grad_output))
-        mask_3 = near == 0
-        product_3 = grad_near.unsqueeze(-1) * (anchor + eps - positive)
-        safe_near = torch.where(~mask_3, near, 1)
-        grad_near_body = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_near.unsqueeze(-1))
+        if swap:
+            if reduction != "mean":
+                grad_near = torch.where(mask_4, 0.5 * grad_output, torch.where(mask_5, 0, grad_output))
+            mask_3 = near == 0
+            product_3 = grad_near.unsqueeze(-1) * (anchor - positive + eps)
+            safe_near = torch.where(~mask_3, near, 1)
+            grad_near_body = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_near.unsqueeze(-1))
+    if not swap:
+        total_3 = margin + near - far
+        mask_3 = total_3 == 0
+        mask_4 = total_3 < 0
+    if needs_input_grad[0] or needs_input_grad[2]:
+        if not swap and reduction == "mean":
+            chosen = torch.where(mask_4, 0, -grad_output_body)
+            grad_rest = torch.where(mask_3, -0.5 * grad_output_body, chosen)
+        if not swap:
+            if reduction != "mean":
+                grad_rest = torch.where(mask_3, -0.5 * grad_output, torch.where(mask_4, 0, -grad_output))
+            mask = far == 0
+            safe_rest = torch.where(~mask, far, 1)
+            product = grad_rest.unsqueeze(-1) * total_2
+            grad_far_body = torch.where(mask.unsqueeze(-1), 0, product / safe_rest.unsqueeze(-1))
+    if needs_input_grad[0] or needs_input_grad[1]:
+        if not swap and reduction == "mean":
+            chosen_2 = torch.where(mask_4, 0, grad_output_body)
+            grad_near = torch.where(mask_3, 0.5 * grad_output_body, chosen_2)
+        if not swap:
+            if reduction != "mean":
+                grad_near = torch.where(mask_3, 0.5 * grad_output, torch.where(mask_4, 0, grad_output))
+            mask_2 = near == 0
+            safe_near = torch.where(~mask_2, near, 1)
+            product_2 = grad_near.unsqueeze(-1) * total
+            grad_near_body = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_near.unsqueeze(-1))
     if not swap and reduction != "none":
         D = anchor.shape[-1]
         if reduction == "sum":
             batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
     if needs_input_grad[0]:
         grad_anchor = grad_far_body + grad_near_body
+        if not swap and reduction != "none":
+            grad_anchor = torch.broadcast_to(grad_anchor, (*batch, D))
         grad_anchor = grad_anchor.sum_to_size(anchor.shape).to(dtype)
     if needs_input_grad[1]:
         if swap:
@@ -147,6 +176,21 @@ def triplet_margin_loss_backward(
     return grad_anchor, grad_positive, grad_negative
 
 
+def triplet_margin_loss_through_sums(
+    grad_total: Tensor, grad_total_2: Tensor, anchor: Tensor, positive: Tensor, negative: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of inputs from those of their sums."""
+    dtype = grad_total.dtype
+    grad_total, grad_total_2 = upcast_all(grad_total, grad_total_2)
+    grad_anchor = grad_total_2 + grad_total
+    grad_anchor = grad_anchor.sum_to_size(anchor.shape).to(dtype)
+    grad_positive = -grad_total
+    grad_positive = grad_positive.sum_to_size(positive.shape).to(dtype)
+    grad_negative = -grad_total_2
+    grad_negative = grad_negative.sum_to_size(negative.shape).to(dtype)
+    return grad_anchor, grad_positive, grad_negative
+
+
 def triplet_margin_loss_tangent(
     tangent_anchor: Tensor,
     tangent_positive: Tensor,
@@ -158,27 +202,40 @@ def triplet_margin_loss_tangent(
     eps: float,
     swap: bool,
     reduction: str,
-) -> Tensor:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The directional derivative."""
+    tangent_total = tangent_total_2 = None
     dtype = tangent_anchor.dtype
     tangent_anchor, tangent_positive = upcast_all(tangent_anchor, tangent_positive)
     tangent_negative = upcast(tangent_negative)
     anchor, positive, negative = upcast_all(anchor, positive, negative)
-    near = torch.linalg.vector_norm(anchor - positive + eps, dim=-1)
+    total = anchor - positive + eps
+    near = torch.linalg.vector_norm(total, dim=-1)
     mask = near == 0
-    product = (tangent_anchor - tangent_positive) * (anchor + eps - positive)
+    if swap:
+        product = (tangent_anchor - tangent_positive) * total
+    else:
+        difference = tangent_anchor - tangent_positive
     safe_near = torch.where(~mask, near, 1)
+    if not swap:
+        product = difference * total
     tangent_near = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1)).sum(-1)
-    far = torch.linalg.vector_norm(anchor - negative + eps, dim=-1)
+    total_2 = anchor - negative + eps
+    far = torch.linalg.vector_norm(total_2, dim=-1)
     mask_2 = far == 0
-    product_2 = (tangent_anchor - tangent_negative) * (anchor + eps - negative)
+    if swap:
+        product_2 = (tangent_anchor - tangent_negative) * total_2
+    else:
+        difference_2 = tangent_anchor - tangent_negative
+        product_2 = difference_2 * total_2
     safe_far = torch.where(~mask_2, far, 1)
     ratio = product_2 / safe_far.unsqueeze(-1)
     tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio).sum(-1)
     if swap:
-        other = torch.linalg.vector_norm(positive - negative + eps, dim=-1)
+        total_3 = positive - negative + eps
+        other = torch.linalg.vector_norm(total_3, dim=-1)
         mask_3 = other == 0
-        product_3 = (tangent_positive - tangent_negative) * (positive + eps - negative)
+        product_3 = (tangent_positive - tangent_negative) * total_3
         safe_other = torch.where(~mask_3, other, 1)
         ratio_2 = product_3 / safe_other.unsqueeze(-1)
         tangent_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_2).sum(-1)
@@ -187,12 +244,9 @@ def triplet_margin_loss_tangent(
         chosen = torch.where(far == other, 0.5 * tangent_other, chosen_2)
         safe_tangent_far = torch.where(far < other, tangent_far, 0)
         tangent_rest = torch.where(far == other, 0.5 * tangent_far, safe_tangent_far) + chosen
-        difference = margin + near - rest
-    else:
-        difference = margin + near - far
-    mask_4 = difference == 0
-    mask_5 = difference < 0
-    if swap:
+        total_4 = margin + near - rest
+        mask_4 = total_4 == 0
+        mask_5 = total_4 < 0
         chosen_3 = torch.where(mask_4, -0.5 * tangent_rest, torch.where(mask_5, 0, -tangent_rest))
         chosen_4 = torch.where(mask_5, 0, tangent_near)
         if reduction == "mean":
@@ -202,16 +256,22 @@ def triplet_margin_loss_tangent(
         else:
             tangent_output = torch.where(mask_4, 0.5 * tangent_near, chosen_4) + chosen_3
     else:
-        chosen = torch.where(mask_4, 0.5 * tangent_near, torch.where(mask_5, 0, tangent_near))
-        chosen_2 = torch.where(mask_5, 0, -tangent_far)
+        difference_3 = margin + near - far
+        mask_3 = difference_3 == 0
+        mask_4 = difference_3 < 0
+        chosen = torch.where(mask_3, 0.5 * tangent_near, torch.where(mask_4, 0, tangent_near))
+        chosen_2 = torch.where(mask_4, 0, -tangent_far)
         if reduction == "mean":
-            tangent_output = (chosen + torch.where(mask_4, -0.5 * tangent_far, chosen_2)).mean()
+            tangent_output = (chosen + torch.where(mask_3, -0.5 * tangent_far, chosen_2)).mean()
         elif reduction == "sum":
-            tangent_output = (chosen + torch.where(mask_4, -0.5 * tangent_far, chosen_2)).sum()
+            tangent_output = (chosen + torch.where(mask_3, -0.5 * tangent_far, chosen_2)).sum()
         else:
-            tangent_output = chosen + torch.where(mask_4, -0.5 * tangent_far, chosen_2)
+            tangent_output = chosen + torch.where(mask_3, -0.5 * tangent_far, chosen_2)
     tangent_output = tangent_output.to(dtype)
-    return tangent_output
+    if not swap:
+        tangent_total = difference
+        tangent_total_2 = difference_2
+    return tangent_output, tangent_total, tangent_total_2
 
 
 class TripletMarginLossFunction(torch.autograd.Function):
@@ -228,24 +288,52 @@ class TripletMarginLossFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         anchor, positive, negative, margin, eps, swap, reduction = inputs
-        _, near, far = output
+        _, total, near, total_2, far = output
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*[t for t in (near, far) if t is not None])
-        ctx.save_for_backward(anchor, positive, negative, near, far)
+        ctx.save_for_backward(anchor, positive, negative, total, near, total_2, far)
         ctx.save_for_forward(anchor, positive, negative)
         ctx.params = margin, eps, swap, reduction
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor | None, _grad_near: Tensor | None, _grad_far: Tensor | None) -> Any:
-        if grad_output is None:
+    def backward(
+        ctx: Any,
+        grad_output: Tensor | None,
+        grad_total: Tensor | None,
+        _grad_near: Tensor | None,
+        grad_total_2: Tensor | None,
+        _grad_far: Tensor | None,
+    ) -> Any:
+        if grad_output is None and grad_total is None and grad_total_2 is None:
             return None, None, None, None, None, None, None
-        anchor, positive, negative, near, far = ctx.saved_tensors
+        anchor, positive, negative, total, near, total_2, far = ctx.saved_tensors
         margin, eps, swap, reduction = ctx.params
-        if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
-            _, near, far = triplet_margin_loss_forward(anchor, positive, negative, margin, eps, swap, reduction)
-        grad_anchor, grad_positive, grad_negative = triplet_margin_loss_backward(
-            grad_output, near, far, anchor, positive, negative, margin, eps, swap, reduction, ctx.needs_input_grad
-        )
+        grad_anchor = grad_positive = grad_negative = None
+        if grad_output is not None:
+            if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
+                _, _, near, _, far = triplet_margin_loss_forward(
+                    anchor, positive, negative, margin, eps, swap, reduction
+                )
+            grad_anchor, grad_positive, grad_negative = triplet_margin_loss_backward(
+                grad_output,
+                near,
+                total,
+                total_2,
+                far,
+                anchor,
+                positive,
+                negative,
+                margin,
+                eps,
+                swap,
+                reduction,
+                ctx.needs_input_grad,
+            )
+        if grad_total is not None or grad_total_2 is not None:  # backward was differentiated itself
+            grad_total = or_zero(grad_total, total)
+            grad_total_2 = or_zero(grad_total_2, total_2)
+            more = triplet_margin_loss_through_sums(grad_total, grad_total_2, anchor, positive, negative)
+            grad_anchor, grad_positive, grad_negative = added((grad_anchor, grad_positive, grad_negative), more)
         return grad_anchor, grad_positive, grad_negative, None, None, None, None
 
     @staticmethod
@@ -264,7 +352,7 @@ class TripletMarginLossFunction(torch.autograd.Function):
         tangent_anchor = or_zero(tangent_anchor, anchor)
         tangent_positive = or_zero(tangent_positive, positive)
         tangent_negative = or_zero(tangent_negative, negative)
-        tangent_output = triplet_margin_loss_tangent(
+        tangent_output, tangent_total, tangent_total_2 = triplet_margin_loss_tangent(
             tangent_anchor, tangent_positive, tangent_negative, anchor, positive, negative, margin, eps, swap, reduction
         )
-        return tangent_output, None, None
+        return tangent_output, tangent_total, None, tangent_total_2, None

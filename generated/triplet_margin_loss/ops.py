@@ -24,7 +24,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import upcast_all
+from .._runtime.functions import upcast, upcast_all
 from . import function
 
 
@@ -62,29 +62,44 @@ def fake(
     if swap and reduction != "none":
         return (
             anchor.new_empty(()),
+            None,
             (
                 anchor.new_empty(
                     torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), dtype=compute_dtype(anchor)
                 )
             ),
+            None,
             None,
         )
     if swap:
         return (
             anchor.new_empty(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])),
+            None,
             (
                 anchor.new_empty(
                     torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), dtype=compute_dtype(anchor)
                 )
             ),
             None,
+            None,
         )
     if reduction != "none":
+        D = anchor.shape[-1]
         return (
             anchor.new_empty(()),
             (
                 anchor.new_empty(
+                    (*torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), D), dtype=compute_dtype(anchor)
+                )
+            ),
+            (
+                anchor.new_empty(
                     torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), dtype=compute_dtype(anchor)
+                )
+            ),
+            (
+                anchor.new_empty(
+                    (*torch.broadcast_shapes(anchor.shape[:-1], negative.shape[:-1]), D), dtype=compute_dtype(anchor)
                 )
             ),
             (
@@ -93,9 +108,20 @@ def fake(
                 )
             ),
         )
+    D = anchor.shape[-1]
     return (
         anchor.new_empty(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])),
+        (
+            anchor.new_empty(
+                (*torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), D), dtype=compute_dtype(anchor)
+            )
+        ),
         anchor.new_empty(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1]), dtype=compute_dtype(anchor)),
+        (
+            anchor.new_empty(
+                (*torch.broadcast_shapes(anchor.shape[:-1], negative.shape[:-1]), D), dtype=compute_dtype(anchor)
+            )
+        ),
         anchor.new_empty(torch.broadcast_shapes(anchor.shape[:-1], negative.shape[:-1]), dtype=compute_dtype(anchor)),
     )
 
@@ -105,7 +131,9 @@ def backward_fake(
     anchor: Tensor,
     positive: Tensor,
     negative: Tensor,
+    total: Tensor | None,
     near: Tensor,
+    total_2: Tensor | None,
     far: Tensor | None,
     margin: float,
     eps: float,
@@ -121,78 +149,112 @@ def backward_fake(
     )
 
 
+def read(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, eps: float, swap: bool, reduction: str
+) -> tuple[bool, ...]:
+    """Of which tensors that are kept for backward more than the size is read."""
+    return swap, swap, swap, True, True, True, True
+
+
 def triplet_margin_loss_second(
     grad_grad_anchor: Tensor,
     grad_grad_positive: Tensor,
     grad_grad_negative: Tensor,
     grad_output: Tensor,
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
+    total: Tensor | None,
+    total_2: Tensor | None,
+    anchor: Tensor | None,
+    positive: Tensor | None,
+    negative: Tensor | None,
     margin: float,
     eps: float,
     swap: bool,
     reduction: str,
     needs_input_grad: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
-    grad_grad_output = grad_anchor = grad_positive = grad_negative = None
+    grad_grad_output = grad_anchor = grad_positive = None
+    grad_negative = grad_saved_total = grad_saved_total_2 = None
     dtype = grad_grad_anchor.dtype
     grad_grad_anchor, grad_grad_positive = upcast_all(grad_grad_anchor, grad_grad_positive)
-    grad_grad_negative, grad_output = upcast_all(grad_grad_negative, grad_output)
-    anchor, positive, negative = upcast_all(anchor, positive, negative)
-    near = torch.linalg.vector_norm(anchor - positive + eps, dim=-1)
-    far = torch.linalg.vector_norm(anchor - negative + eps, dim=-1)
+    grad_grad_negative = upcast(grad_grad_negative)
+    grad_output, anchor = upcast_all(grad_output, anchor)
+    positive, negative, total, total_2 = upcast_all(positive, negative, total, total_2)
+    if (
+        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
+    ) and swap:
+        total_3 = anchor - positive + eps
+        near = torch.linalg.vector_norm(total_3, dim=-1)
     if swap:
-        other = torch.linalg.vector_norm(positive - negative + eps, dim=-1)
+        total_2_2 = anchor - negative + eps
+        far = torch.linalg.vector_norm(total_2_2, dim=-1)
+    if (
+        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
+    ) and swap:
+        total_3_2 = positive - negative + eps
+        other = torch.linalg.vector_norm(total_3_2, dim=-1)
         rest = torch.minimum(far, other)
+    if (
+        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1] or needs_input_grad[2]
+    ) and not swap:
+        near = torch.linalg.vector_norm(total, dim=-1)
+    if not swap:
+        far = torch.linalg.vector_norm(total_2, dim=-1)
     if reduction == "mean":
         batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
-    if (needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]) and reduction == "mean":
+    if (
+        needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1] or needs_input_grad[2]
+    ) and reduction == "mean":
         grad_output_body = grad_output / math.prod(batch)
-    if swap:
-        difference = margin + near - rest
-    else:
-        difference = margin + near - far
-    mask_16 = difference == 0
-    mask_17 = difference < 0
-    if (needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]) and reduction == "mean":
+    if (
+        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
+    ) and swap:
+        total_4 = margin + near - rest
+        mask_16 = total_4 == 0
+        mask_17 = total_4 < 0
+    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]) and swap and reduction == "mean":
         chosen = torch.where(mask_17, 0, -grad_output_body)
         grad_rest = torch.where(mask_16, -0.5 * grad_output_body, chosen)
-    if (needs_input_grad[2] or needs_input_grad[3]) and swap and reduction == "mean":
+    if (needs_input_grad[4] or needs_input_grad[5]) and swap and reduction == "mean":
         chosen_2 = torch.where(far < other, 0, grad_rest)
         grad_other = torch.where(far == other, 0.5 * grad_rest, chosen_2)
-    if (needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]) and reduction != "mean":
+    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]) and swap and reduction != "mean":
         grad_rest = torch.where(mask_16, -0.5 * grad_output, torch.where(mask_17, 0, -grad_output))
-    if (needs_input_grad[2] or needs_input_grad[3]) and swap and reduction != "mean":
+    if (needs_input_grad[4] or needs_input_grad[5]) and swap and reduction != "mean":
         chosen = torch.where(far < other, 0, grad_rest)
         grad_other = torch.where(far == other, 0.5 * grad_rest, chosen)
-    if (needs_input_grad[1] or needs_input_grad[3]) and swap:
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
         safe_grad_rest = torch.where(far < other, grad_rest, 0)
         grad_far = torch.where(far == other, 0.5 * grad_rest, safe_grad_rest)
-    if needs_input_grad[1] or needs_input_grad[2]:
+    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         if swap and reduction == "mean":
             chosen_3 = torch.where(mask_17, 0, grad_output_body)
             grad_near = torch.where(mask_16, 0.5 * grad_output_body, chosen_3)
-        elif reduction != "mean":
+        elif swap:
             grad_near = torch.where(mask_16, 0.5 * grad_output, torch.where(mask_17, 0, grad_output))
-        else:
-            chosen_2 = torch.where(mask_17, 0, grad_output_body)
-            grad_near = torch.where(mask_16, 0.5 * grad_output_body, chosen_2)
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]:
+    if (
+        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1] or needs_input_grad[2]
+    ) and not swap:
+        total_3 = margin + near - far
+        mask_7 = total_3 == 0
+        mask_8 = total_3 < 0
+    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
+        if not swap and reduction == "mean":
+            chosen_2 = torch.where(mask_8, 0, grad_output_body)
+            grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_2)
+        elif not swap:
+            grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
+    if needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         grad_grad_near_body = grad_grad_anchor - grad_grad_positive
         mask = near == 0
-        difference_2 = anchor + eps - positive
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[3]:
+    if needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]:
         grad_grad_far_body = grad_grad_anchor - grad_grad_negative
         mask_2 = far == 0
-        difference_3 = anchor + eps - negative
-    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]) and swap:
+    if (needs_input_grad[0] or needs_input_grad[4] or needs_input_grad[5]) and swap:
         grad_grad_other_body = grad_grad_positive - grad_grad_negative
         mask_3 = other == 0
-        difference_4 = positive + eps - negative
-    if (needs_input_grad[2] or needs_input_grad[3]) and swap:
-        product_4 = grad_grad_other_body * grad_other.unsqueeze(-1) * difference_4
+    if (needs_input_grad[4] or needs_input_grad[5]) and swap:
+        product_4 = grad_grad_other_body * grad_other.unsqueeze(-1) * total_3_2
         if reduction == "mean":
             chosen_8 = torch.where(~mask_3, other**2, 1)
             ratio_4 = product_4 / chosen_8.unsqueeze(-1)
@@ -200,87 +262,78 @@ def triplet_margin_loss_second(
             chosen_4 = torch.where(~mask_3, other**2, 1)
             ratio_4 = product_4 / chosen_4.unsqueeze(-1)
         grad_other_1 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_4).sum(-1)
-        product_5 = grad_other_1.unsqueeze(-1) * difference_4
         safe_other_2 = torch.where(~mask_3, other, 1)
+        product_5 = grad_other_1.unsqueeze(-1) * total_3_2
         ratio_5 = product_5 / safe_other_2.unsqueeze(-1)
         grad_other_body_1 = torch.where(mask_3.unsqueeze(-1), 0, ratio_5)
-    if needs_input_grad[1] or needs_input_grad[3]:
-        if swap:
-            product_6 = grad_grad_far_body * grad_far.unsqueeze(-1) * difference_3
-            if reduction == "mean":
-                chosen_9 = torch.where(~mask_2, far**2, 1)
-                ratio_6 = product_6 / chosen_9.unsqueeze(-1)
-        else:
-            product_3 = grad_grad_far_body * grad_rest.unsqueeze(-1) * difference_3
-        if (swap and reduction != "mean") or (not swap and reduction != "sum"):
-            chosen_5 = torch.where(~mask_2, far**2, 1)
-            if reduction == "sum" or swap:
-                ratio_6 = product_6 / chosen_5.unsqueeze(-1)
-        if swap:
-            grad_far_1 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
-            product_7 = grad_far_1.unsqueeze(-1) * difference_3
-            safe_far_2 = torch.where(~mask_2, far, 1)
-            grad_far_body_1 = torch.where(mask_2.unsqueeze(-1), 0, product_7 / safe_far_2.unsqueeze(-1))
-        elif reduction == "mean":
-            ratio_3 = product_3 / chosen_5.unsqueeze(-1)
-            grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
-        elif reduction == "sum":
-            chosen_9 = torch.where(~mask_2, far**2, 1)
-            grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_9.unsqueeze(-1))).sum(-1)
-        if not swap:
-            if reduction == "none":
-                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_5.unsqueeze(-1))).sum(-1)
-            safe_rest_2 = torch.where(~mask_2, far, 1)
-            product_4 = grad_far.unsqueeze(-1) * difference_3
-            ratio_4 = product_4 / safe_rest_2.unsqueeze(-1)
-            grad_far_body_1 = torch.where(mask_2.unsqueeze(-1), 0, ratio_4)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        product_8 = grad_grad_near_body * grad_near.unsqueeze(-1) * difference_2
-        if swap and reduction == "mean":
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
+        product_6 = grad_grad_far_body * grad_far.unsqueeze(-1) * total_2_2
+    if (needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]) and (
+        (swap and reduction == "mean") or (not swap and reduction != "mean")
+    ):
+        chosen_9 = torch.where(~mask_2, far**2, 1)
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap and reduction == "mean":
+        ratio_6 = product_6 / chosen_9.unsqueeze(-1)
+    if not swap and reduction == "sum":
+        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+    if (needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]) and (
+        (swap and reduction != "mean") or (not swap and reduction == "mean")
+    ):
+        chosen_5 = torch.where(~mask_2, far**2, 1)
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
+        if reduction != "mean":
+            ratio_6 = product_6 / chosen_5.unsqueeze(-1)
+        grad_far_1 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
+        safe_far_2 = torch.where(~mask_2, far, 1)
+        product_7 = grad_far_1.unsqueeze(-1) * total_2_2
+        grad_far_body_1 = torch.where(mask_2.unsqueeze(-1), 0, product_7 / safe_far_2.unsqueeze(-1))
+    if (needs_input_grad[3] or needs_input_grad[4]) and swap:
+        product_8 = grad_grad_near_body * grad_near.unsqueeze(-1) * total_3
+        if reduction == "mean":
             chosen_10 = torch.where(~mask, near**2, 1)
             ratio_7 = product_8 / chosen_10.unsqueeze(-1)
-        else:
-            chosen_6 = torch.where(~mask, near**2, 1)
-            if reduction != "mean":
-                ratio_7 = product_8 / chosen_6.unsqueeze(-1)
-        if swap or reduction != "mean":
-            grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_7).sum(-1)
-        else:
-            ratio_5 = product_8 / chosen_6.unsqueeze(-1)
-            grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_5).sum(-1)
-        product_9 = grad_near_1.unsqueeze(-1) * difference_2
+    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]) and (
+        (swap and reduction != "mean") or (not swap and reduction == "mean")
+    ):
+        chosen_6 = torch.where(~mask, near**2, 1)
+    if (needs_input_grad[3] or needs_input_grad[4]) and swap:
+        if reduction != "mean":
+            ratio_7 = product_8 / chosen_6.unsqueeze(-1)
+        grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_7).sum(-1)
         safe_near_2 = torch.where(~mask, near, 1)
+        product_9 = grad_near_1.unsqueeze(-1) * total_3
         grad_near_body_1 = torch.where(mask.unsqueeze(-1), 0, product_9 / safe_near_2.unsqueeze(-1))
     if reduction == "none":
         batch = grad_output.shape
-    if needs_input_grad[1] or needs_input_grad[2]:
+    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         product_10 = grad_grad_near_body * grad_near.unsqueeze(-1)
-    if needs_input_grad[1] or needs_input_grad[3]:
-        if swap:
-            product_2_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
-        else:
-            product_2_2 = grad_grad_far_body * grad_rest.unsqueeze(-1)
-    if (needs_input_grad[2] or needs_input_grad[3]) and swap:
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
+        product_2_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
+    if (needs_input_grad[4] or needs_input_grad[5]) and swap:
         product_3_2 = grad_grad_other_body * grad_other.unsqueeze(-1)
+    if not swap and reduction != "none":
+        D = grad_grad_anchor.shape[-1]
     if needs_input_grad[0]:
-        product = grad_grad_near_body * difference_2
         if swap:
+            product = grad_grad_near_body * total_3
             safe_near = torch.where(~mask, near, 1)
             ratio = product / safe_near.unsqueeze(-1)
         else:
+            product = grad_grad_near_body * total
             safe_near_4 = torch.where(~mask, near, 1)
             ratio = product / safe_near_4.unsqueeze(-1)
         grad_grad_near = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
-        product_2 = grad_grad_far_body * difference_3
         if swap:
+            product_2 = grad_grad_far_body * total_2_2
             safe_far = torch.where(~mask_2, far, 1)
             ratio_2 = product_2 / safe_far.unsqueeze(-1)
         else:
+            product_2 = grad_grad_far_body * total_2
             safe_far_4 = torch.where(~mask_2, far, 1)
             ratio_2 = product_2 / safe_far_4.unsqueeze(-1)
         grad_grad_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
         if swap:
-            product_3 = grad_grad_other_body * difference_4
+            product_3 = grad_grad_other_body * total_3_2
             safe_other = torch.where(~mask_3, other, 1)
             ratio_3 = product_3 / safe_other.unsqueeze(-1)
             grad_grad_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_3).sum(-1)
@@ -300,120 +353,151 @@ def triplet_margin_loss_second(
                 grad_grad_output_body_part_1 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_7).sum()
             else:
                 grad_grad_rest = torch.where(mask_4, 0.5 * grad_grad_far, safe_grad_grad_far) + chosen_2
+        else:
+            if reduction != "none":
+                chosen_3 = torch.where(mask_8, 0, grad_grad_near)
+                if reduction == "mean":
+                    product_3 = 0.5 * grad_grad_near
+                    safe_product_3 = torch.where(mask_7, product_3, chosen_3)
+                    grad_grad_output_body_part = torch.broadcast_to(safe_product_3, batch).sum()
+                else:
+                    product_5 = 0.5 * grad_grad_near
+                    safe_product_5 = torch.where(mask_7, product_5, chosen_3)
+                    grad_grad_output_grad_near = torch.broadcast_to(safe_product_5, batch).sum()
+            chosen_4 = torch.where(mask_8, 0, -grad_grad_far)
+            if reduction == "mean":
+                product_4 = -0.5 * grad_grad_far
+                safe_product_4 = torch.where(mask_7, product_4, chosen_4)
+                grad_grad_output_body_part_1 = torch.broadcast_to(safe_product_4, batch).sum()
         if reduction == "mean":
-            if not swap:
-                chosen_9 = torch.where(mask_17, 0, grad_grad_near)
-                grad_grad_output_body_part = torch.where(mask_16, 0.5 * grad_grad_near, chosen_9).sum()
-                chosen_4 = torch.where(mask_17, 0, -grad_grad_far)
-                grad_grad_output_body_part_1 = torch.where(mask_16, -0.5 * grad_grad_far, chosen_4).sum()
-            total = grad_grad_output_body_part + grad_grad_output_body_part_1
-            grad_grad_output = total / math.prod(batch)
-        elif reduction == "sum":
-            chosen_7 = torch.where(mask_17, 0, grad_grad_near)
-            grad_grad_output_grad_near = torch.where(mask_16, 0.5 * grad_grad_near, chosen_7).sum()
-        if swap and reduction != "mean":
+            total_5 = grad_grad_output_body_part + grad_grad_output_body_part_1
+            grad_grad_output = total_5 / math.prod(batch)
+        elif swap:
+            if reduction == "sum":
+                chosen_7 = torch.where(mask_17, 0, grad_grad_near)
+                grad_grad_output_grad_near = torch.where(mask_16, 0.5 * grad_grad_near, chosen_7).sum()
             chosen_8 = torch.where(mask_17, 0, -grad_grad_rest)
             if reduction == "sum":
                 grad_grad_output_grad_rest = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_8).sum()
-                grad_grad_output = grad_grad_output_grad_near + grad_grad_output_grad_rest
-            else:
-                chosen_7 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_8)
+        if reduction == "sum":
+            if not swap:
+                product_6 = -0.5 * grad_grad_far
+                safe_product_6 = torch.where(mask_7, product_6, chosen_4)
+                grad_grad_output_grad_rest = torch.broadcast_to(safe_product_6, batch).sum()
+            grad_grad_output = grad_grad_output_grad_near + grad_grad_output_grad_rest
+        elif swap and reduction == "none":
+            chosen_7 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_8)
+            chosen_9 = torch.where(mask_17, 0, grad_grad_near)
+            grad_grad_output = torch.where(mask_16, 0.5 * grad_grad_near, chosen_9) + chosen_7
         if reduction == "none":
             if not swap:
-                chosen_4 = torch.where(mask_17, 0, -grad_grad_far)
-                chosen_3 = torch.where(mask_16, -0.5 * grad_grad_far, chosen_4)
-            chosen_9 = torch.where(mask_17, 0, grad_grad_near)
-            if swap:
-                grad_grad_output = torch.where(mask_16, 0.5 * grad_grad_near, chosen_9) + chosen_7
-            else:
-                grad_grad_output = torch.where(mask_16, 0.5 * grad_grad_near, chosen_9) + chosen_3
+                chosen_3 = torch.where(mask_7, -0.5 * grad_grad_far, chosen_4)
+                chosen_5 = torch.where(mask_8, 0, grad_grad_near)
+                grad_grad_output = torch.where(mask_7, 0.5 * grad_grad_near, chosen_5) + chosen_3
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
-        elif not swap and reduction == "sum":
-            chosen_4 = torch.where(mask_17, 0, -grad_grad_far)
-            grad_grad_output_body_part_1 = torch.where(mask_16, -0.5 * grad_grad_far, chosen_4).sum()
-            grad_grad_output = grad_grad_output_grad_near + grad_grad_output_body_part_1
         grad_grad_output = grad_grad_output.to(dtype)
-    if needs_input_grad[1]:
-        if swap:
-            safe_far_3 = torch.where(~mask_2, far, 1)
-            if reduction == "mean":
-                chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
-            elif reduction == "sum":
-                chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
-            else:
-                chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
+    if needs_input_grad[3] and swap:
+        safe_far_3 = torch.where(~mask_2, far, 1)
+        if reduction == "mean":
+            chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
+        elif reduction == "sum":
+            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
         else:
-            safe_rest_3 = torch.where(~mask_2, far, 1)
-            if reduction != "sum":
-                chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_rest_3.unsqueeze(-1))
-            else:
-                chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_rest_3.unsqueeze(-1))
+            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, product_2_2 / safe_far_3.unsqueeze(-1))
         safe_near_3 = torch.where(~mask, near, 1)
-        if swap and reduction == "mean":
+        if reduction == "mean":
             chosen_12 = torch.where(mask.unsqueeze(-1), 0, product_10 / safe_near_3.unsqueeze(-1))
             grad_anchor = chosen_12 + chosen_11 + grad_far_body_1 + grad_near_body_1
-        elif swap and reduction == "sum":
+        elif reduction == "sum":
             chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_10 / safe_near_3.unsqueeze(-1))
             grad_anchor = chosen_10 + chosen_9 + grad_far_body_1 + grad_near_body_1
         else:
             chosen_11 = torch.where(mask.unsqueeze(-1), 0, product_10 / safe_near_3.unsqueeze(-1))
-            if swap:
-                grad_anchor = chosen_11 + chosen_10 + grad_far_body_1 + grad_near_body_1
-            elif reduction != "sum":
-                grad_anchor = chosen_11 + chosen_7 + grad_far_body_1 + grad_near_body_1
-            else:
-                grad_anchor = chosen_11 + chosen_5 + grad_far_body_1 + grad_near_body_1
+            grad_anchor = chosen_11 + chosen_10 + grad_far_body_1 + grad_near_body_1
         grad_anchor = grad_anchor.sum_to_size(anchor.shape).to(dtype)
-    if needs_input_grad[2]:
-        if swap:
-            safe_near_4 = torch.where(~mask, near, 1)
-            if reduction == "mean":
-                chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
-            elif reduction == "sum":
-                chosen_11 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
-            else:
-                chosen_12 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
-            safe_other_3 = torch.where(~mask_3, other, 1)
-            if reduction == "mean":
-                chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
-                grad_positive = chosen_13 + chosen_14 + grad_other_body_1 - grad_near_body_1
-            elif reduction == "sum":
-                chosen_12 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
-                grad_positive = chosen_11 + chosen_12 + grad_other_body_1 - grad_near_body_1
-            else:
-                chosen_13 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
-                grad_positive = chosen_12 + chosen_13 + grad_other_body_1 - grad_near_body_1
-        elif reduction == "mean":
-            ratio_6 = product_10 / torch.where(~mask.unsqueeze(-1), near.unsqueeze(-1), 1)
-            grad_positive = torch.where(mask.unsqueeze(-1), 0, -ratio_6) - grad_near_body_1
+    if needs_input_grad[4] and swap:
+        safe_near_4 = torch.where(~mask, near, 1)
+        if reduction == "mean":
+            chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
+        elif reduction == "sum":
+            chosen_11 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
         else:
-            ratio_5 = product_10 / torch.where(~mask.unsqueeze(-1), near.unsqueeze(-1), 1)
-            grad_positive = torch.where(mask.unsqueeze(-1), 0, -ratio_5) - grad_near_body_1
+            chosen_12 = torch.where(mask.unsqueeze(-1), 0, -(product_10 / safe_near_4.unsqueeze(-1)))
+        safe_other_3 = torch.where(~mask_3, other, 1)
+        if reduction == "mean":
+            chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
+            grad_positive = chosen_13 + chosen_14 + grad_other_body_1 - grad_near_body_1
+        elif reduction == "sum":
+            chosen_12 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
+            grad_positive = chosen_11 + chosen_12 + grad_other_body_1 - grad_near_body_1
+        else:
+            chosen_13 = torch.where(mask_3.unsqueeze(-1), 0, product_3_2 / safe_other_3.unsqueeze(-1))
+            grad_positive = chosen_12 + chosen_13 + grad_other_body_1 - grad_near_body_1
         grad_positive = grad_positive.sum_to_size(positive.shape).to(dtype)
-    if needs_input_grad[3]:
-        if swap:
-            safe_other_4 = torch.where(~mask_3, other, 1)
-            ratio_8 = product_3_2 / safe_other_4.unsqueeze(-1)
-            chosen_15 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_8)
-            safe_far_4 = torch.where(~mask_2, far, 1)
-            chosen_16 = torch.where(mask_2.unsqueeze(-1), 0, -(product_2_2 / safe_far_4.unsqueeze(-1)))
-            grad_negative = chosen_16 + chosen_15 - grad_other_body_1 - grad_far_body_1
-        elif reduction == "mean":
-            ratio_7 = product_2_2 / torch.where(~mask_2.unsqueeze(-1), far.unsqueeze(-1), 1)
-            grad_negative = torch.where(mask_2.unsqueeze(-1), 0, -ratio_7) - grad_far_body_1
-        else:
-            ratio_6 = product_2_2 / torch.where(~mask_2.unsqueeze(-1), far.unsqueeze(-1), 1)
-            grad_negative = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6) - grad_far_body_1
+    if needs_input_grad[5] and swap:
+        safe_other_4 = torch.where(~mask_3, other, 1)
+        ratio_8 = product_3_2 / safe_other_4.unsqueeze(-1)
+        chosen_15 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_8)
+        safe_far_4 = torch.where(~mask_2, far, 1)
+        chosen_16 = torch.where(mask_2.unsqueeze(-1), 0, -(product_2_2 / safe_far_4.unsqueeze(-1)))
+        grad_negative = chosen_16 + chosen_15 - grad_other_body_1 - grad_far_body_1
         grad_negative = grad_negative.sum_to_size(negative.shape).to(dtype)
-    return grad_grad_output, grad_anchor, grad_positive, grad_negative
+    if needs_input_grad[1]:
+        if not swap and reduction != "mean":
+            product_4 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
+            chosen_10 = torch.where(~mask, near**2, 1)
+            ratio_3 = product_4 / chosen_10.unsqueeze(-1)
+            grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_3).sum(-1)
+        if not swap:
+            if reduction == "mean":
+                product_6 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
+                ratio_4 = product_6 / chosen_6.unsqueeze(-1)
+                grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_4).sum(-1)
+            safe_near_2 = torch.where(~mask, near, 1)
+            chosen_7 = torch.where(mask.unsqueeze(-1), 0, product_10 / safe_near_2.unsqueeze(-1))
+            if reduction == "mean":
+                ratio_5 = grad_near_1.unsqueeze(-1) * total / safe_near_2.unsqueeze(-1)
+                grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_5)
+            else:
+                ratio_4 = grad_near_1.unsqueeze(-1) * total / safe_near_2.unsqueeze(-1)
+                grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
+            if reduction != "none":
+                grad_saved_total = torch.broadcast_to(grad_saved_total, (*batch, D))
+            grad_saved_total = grad_saved_total.sum_to_size(total.shape).to(dtype)
+    if needs_input_grad[2]:
+        if not swap and reduction == "mean":
+            chosen = torch.where(mask_8, 0, -grad_output_body)
+            grad_rest = torch.where(mask_7, -0.5 * grad_output_body, chosen)
+        elif not swap:
+            grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
+            product_3 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
+            grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_9.unsqueeze(-1))).sum(-1)
+        if not swap:
+            if reduction == "mean":
+                product_5 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
+                ratio_3 = product_5 / chosen_5.unsqueeze(-1)
+                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
+            safe_rest_2 = torch.where(~mask_2, far, 1)
+            product_8 = grad_grad_far_body * grad_rest.unsqueeze(-1)
+            chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, product_8 / safe_rest_2.unsqueeze(-1))
+            ratio_6 = grad_far.unsqueeze(-1) * total_2 / safe_rest_2.unsqueeze(-1)
+            grad_saved_total_2 = chosen_8 + torch.where(mask_2.unsqueeze(-1), 0, ratio_6)
+            if reduction != "none":
+                grad_saved_total_2 = torch.broadcast_to(grad_saved_total_2, (*batch, D))
+            grad_saved_total_2 = grad_saved_total_2.sum_to_size(total_2.shape).to(dtype)
+    return grad_grad_output, grad_anchor, grad_positive, grad_negative, grad_saved_total, grad_saved_total_2
 
 
 def triplet_margin_loss_backward_tangent(
     grad_output: Tensor,
     tangent_grad_output: Tensor,
-    tangent_anchor: Tensor,
-    tangent_positive: Tensor,
-    tangent_negative: Tensor,
+    tangent_anchor: Tensor | None,
+    tangent_positive: Tensor | None,
+    tangent_negative: Tensor | None,
+    tangent_total: Tensor | None,
+    tangent_total_2: Tensor | None,
+    total: Tensor | None,
+    total_2: Tensor | None,
     anchor: Tensor,
     positive: Tensor,
     negative: Tensor,
@@ -425,31 +509,42 @@ def triplet_margin_loss_backward_tangent(
     """The directional derivative of the gradient."""
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_anchor = upcast_all(tangent_grad_output, tangent_anchor)
-    tangent_positive, tangent_negative = upcast_all(tangent_positive, tangent_negative)
-    grad_output, anchor = upcast_all(grad_output, anchor)
-    positive, negative = upcast_all(positive, negative)
-    near = torch.linalg.vector_norm(anchor - positive + eps, dim=-1)
+    tangent_positive = upcast(tangent_positive)
+    tangent_negative, grad_output, anchor = upcast_all(tangent_negative, grad_output, anchor)
+    positive, negative, tangent_total = upcast_all(positive, negative, tangent_total)
+    tangent_total_2, total, total_2 = upcast_all(tangent_total_2, total, total_2)
+    if swap:
+        total_3 = anchor - positive + eps
+        near = torch.linalg.vector_norm(total_3, dim=-1)
+    else:
+        near = torch.linalg.vector_norm(total, dim=-1)
     mask = near == 0
-    difference = anchor + eps - positive
-    product = (tangent_anchor - tangent_positive) * difference
+    if swap:
+        product = (tangent_anchor - tangent_positive) * total_3
+    else:
+        product = tangent_total * total
     safe_near_2 = torch.where(~mask, near, 1)
     tangent_near = torch.where(mask.unsqueeze(-1), 0, product / safe_near_2.unsqueeze(-1)).sum(-1)
-    far = torch.linalg.vector_norm(anchor - negative + eps, dim=-1)
-    mask_2 = far == 0
-    difference_2 = anchor + eps - negative
-    product_2 = (tangent_anchor - tangent_negative) * difference_2
     if swap:
+        total_2_2 = anchor - negative + eps
+        far = torch.linalg.vector_norm(total_2_2, dim=-1)
+    else:
+        far = torch.linalg.vector_norm(total_2, dim=-1)
+    mask_2 = far == 0
+    if swap:
+        product_2 = (tangent_anchor - tangent_negative) * total_2_2
         safe_far_2 = torch.where(~mask_2, far, 1)
         ratio = product_2 / safe_far_2.unsqueeze(-1)
     else:
+        product_2 = tangent_total_2 * total_2
         safe_rest = torch.where(~mask_2, far, 1)
         ratio = product_2 / safe_rest.unsqueeze(-1)
     tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio).sum(-1)
     if swap:
-        other = torch.linalg.vector_norm(positive - negative + eps, dim=-1)
+        total_3_2 = positive - negative + eps
+        other = torch.linalg.vector_norm(total_3_2, dim=-1)
         mask_3 = other == 0
-        difference_3 = positive + eps - negative
-        product_3 = (tangent_positive - tangent_negative) * difference_3
+        product_3 = (tangent_positive - tangent_negative) * total_3_2
         safe_other_2 = torch.where(~mask_3, other, 1)
         ratio_2 = product_3 / safe_other_2.unsqueeze(-1)
         tangent_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_2).sum(-1)
@@ -459,9 +554,9 @@ def triplet_margin_loss_backward_tangent(
         grad_output_body = grad_output / math.prod(batch)
         tangent_grad_output_body = tangent_grad_output / math.prod(batch)
     if swap:
-        difference_4 = margin + near - rest
-        mask_7 = difference_4 == 0
-        mask_8 = difference_4 < 0
+        total_4 = margin + near - rest
+        mask_7 = total_4 == 0
+        mask_8 = total_4 < 0
         if reduction == "mean":
             chosen = torch.where(mask_8, 0, -grad_output_body)
             grad_rest = torch.where(mask_7, -0.5 * grad_output_body, chosen)
@@ -476,39 +571,39 @@ def triplet_margin_loss_backward_tangent(
         chosen_4 = torch.where(far < other, 0, tangent_grad_rest)
         tangent_grad_other = torch.where(far == other, 0.5 * tangent_grad_rest, chosen_4)
         safe_other_2 = torch.where(~mask_3, other, 1)
-        product_4 = tangent_other.unsqueeze(-1) * grad_other.unsqueeze(-1) * difference_3
+        product_4 = tangent_other.unsqueeze(-1) * grad_other.unsqueeze(-1) * total_3_2
         chosen_5 = torch.where(~mask_3, other**2, 1)
         if reduction == "mean":
             chosen_5 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
         else:
             chosen_4 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
-        product_5 = tangent_grad_other.unsqueeze(-1) * difference_3
+        product_5 = tangent_negative * grad_other.unsqueeze(-1)
         if reduction == "mean":
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, product_5 / safe_other_2.unsqueeze(-1))
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other_2.unsqueeze(-1)))
         else:
-            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, product_5 / safe_other_2.unsqueeze(-1))
-        product_6 = tangent_negative * grad_other.unsqueeze(-1)
+            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other_2.unsqueeze(-1)))
+        product_6 = tangent_positive * grad_other.unsqueeze(-1)
         if reduction == "mean":
-            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, -(product_6 / safe_other_2.unsqueeze(-1)))
+            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other_2.unsqueeze(-1))
         else:
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(product_6 / safe_other_2.unsqueeze(-1)))
-        product_7 = tangent_positive * grad_other.unsqueeze(-1)
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other_2.unsqueeze(-1))
+        product_7 = tangent_grad_other.unsqueeze(-1) * total_3_2
         chosen_9 = torch.where(mask_3.unsqueeze(-1), 0, product_7 / safe_other_2.unsqueeze(-1))
         if reduction == "mean":
-            tangent_grad_other_body = chosen_5 + chosen_7 + chosen_9 + chosen_8
+            tangent_grad_other_body = chosen_5 + chosen_9 + chosen_8 + chosen_7
         else:
-            tangent_grad_other_body = chosen_4 + chosen_6 + chosen_9 + chosen_7
+            tangent_grad_other_body = chosen_4 + chosen_9 + chosen_7 + chosen_6
         safe_grad_rest = torch.where(far < other, grad_rest, 0)
         grad_far = torch.where(far == other, 0.5 * grad_rest, safe_grad_rest)
         safe_tangent_grad_rest = torch.where(far < other, tangent_grad_rest, 0)
         product_8 = 0.5 * tangent_grad_rest
         tangent_grad_far = torch.where(far == other, product_8, safe_tangent_grad_rest)
         safe_far_2 = torch.where(~mask_2, far, 1)
-        product_9 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * difference_2
+        product_9 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * total_2_2
     else:
-        difference_3 = margin + near - far
-        mask_5 = difference_3 == 0
-        mask_6 = difference_3 < 0
+        total_3 = margin + near - far
+        mask_5 = total_3 == 0
+        mask_6 = total_3 < 0
         if reduction == "mean":
             chosen = torch.where(mask_6, 0, -grad_output_body)
             grad_rest = torch.where(mask_5, -0.5 * grad_output_body, chosen)
@@ -519,103 +614,118 @@ def triplet_margin_loss_backward_tangent(
             chosen = torch.where(mask_6, 0, -tangent_grad_output)
             tangent_grad_rest = torch.where(mask_5, -0.5 * tangent_grad_output, chosen)
         safe_rest = torch.where(~mask_2, far, 1)
-        product_3 = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * difference_2
-    chosen_10 = torch.where(~mask_2, far**2, 1)
-    if swap and reduction == "mean":
-        chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
-    if swap:
+        product_3 = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * total_2
+    if reduction == "mean" or swap:
+        chosen_10 = torch.where(~mask_2, far**2, 1)
+        if swap and reduction == "mean":
+            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+        if swap:
+            if reduction != "mean":
+                chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+            product_10 = tangent_negative * grad_far.unsqueeze(-1)
+            if reduction == "mean":
+                chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far_2.unsqueeze(-1)))
+            else:
+                chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far_2.unsqueeze(-1)))
+            product_11 = tangent_grad_far.unsqueeze(-1) * total_2_2
+            if reduction == "mean":
+                chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far_2.unsqueeze(-1))
+            else:
+                chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far_2.unsqueeze(-1))
+            product_12 = tangent_anchor * grad_far.unsqueeze(-1)
+            chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_far_2.unsqueeze(-1))
+            if reduction == "mean":
+                tangent_grad_far_body = chosen_10 + chosen_13 + chosen_14 + chosen_12
+                chosen_15 = torch.where(mask_8, 0, grad_output_body)
+                grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_15)
+                chosen_16 = torch.where(mask_8, 0, tangent_grad_output_body)
+                tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output_body, chosen_16)
+            else:
+                tangent_grad_far_body = chosen_9 + chosen_12 + chosen_14 + chosen_11
+                grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
+                chosen_14 = torch.where(mask_8, 0, tangent_grad_output)
+                tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output, chosen_14)
+        else:
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_10.unsqueeze(-1)))
+    if not swap:
         if reduction != "mean":
-            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
-        product_10 = tangent_grad_far.unsqueeze(-1) * difference_2
+            chosen_3 = torch.where(~mask_2, far**2, 1)
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_3.unsqueeze(-1)))
+        product_4 = tangent_grad_rest.unsqueeze(-1) * total_2
+        chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
+        ratio_2 = tangent_total_2 * grad_rest.unsqueeze(-1) / safe_rest.unsqueeze(-1)
+        tangent_grad_far_body = chosen_3 + chosen_5 + torch.where(mask_2.unsqueeze(-1), 0, ratio_2)
         if reduction == "mean":
-            chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_10 / safe_far_2.unsqueeze(-1))
+            chosen_6 = torch.where(mask_6, 0, grad_output_body)
+            grad_near = torch.where(mask_5, 0.5 * grad_output_body, chosen_6)
+            chosen_7 = torch.where(mask_6, 0, tangent_grad_output_body)
+            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output_body, chosen_7)
         else:
-            chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_10 / safe_far_2.unsqueeze(-1))
-        product_11 = tangent_negative * grad_far.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, -(product_11 / safe_far_2.unsqueeze(-1)))
-        else:
-            chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(product_11 / safe_far_2.unsqueeze(-1)))
-        product_12 = tangent_anchor * grad_far.unsqueeze(-1)
-        chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_far_2.unsqueeze(-1))
-        if reduction == "mean":
-            tangent_grad_far_body = chosen_10 + chosen_12 + chosen_14 + chosen_13
-            chosen_15 = torch.where(mask_8, 0, grad_output_body)
-            grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_15)
-            chosen_16 = torch.where(mask_8, 0, tangent_grad_output_body)
-            tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output_body, chosen_16)
-        else:
-            tangent_grad_far_body = chosen_9 + chosen_11 + chosen_14 + chosen_12
-            grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
-            chosen_14 = torch.where(mask_8, 0, tangent_grad_output)
-            tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output, chosen_14)
-    else:
-        chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_10.unsqueeze(-1)))
-        product_4 = tangent_grad_rest.unsqueeze(-1) * difference_2
-        if reduction == "mean":
-            chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
-        else:
-            chosen_4 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
-        product_5 = tangent_negative * grad_rest.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_6 = torch.where(mask_2.unsqueeze(-1), 0, -(product_5 / safe_rest.unsqueeze(-1)))
-        else:
-            chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, -(product_5 / safe_rest.unsqueeze(-1)))
-        product_6 = tangent_anchor * grad_rest.unsqueeze(-1)
-        chosen_7 = torch.where(mask_2.unsqueeze(-1), 0, product_6 / safe_rest.unsqueeze(-1))
-        if reduction == "mean":
-            tangent_grad_far_body = chosen_3 + chosen_5 + chosen_7 + chosen_6
-            chosen_8 = torch.where(mask_6, 0, grad_output_body)
-            grad_near = torch.where(mask_5, 0.5 * grad_output_body, chosen_8)
-            chosen_9 = torch.where(mask_6, 0, tangent_grad_output_body)
-            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output_body, chosen_9)
-        else:
-            tangent_grad_far_body = chosen_3 + chosen_4 + chosen_7 + chosen_5
             grad_near = torch.where(mask_5, 0.5 * grad_output, torch.where(mask_6, 0, grad_output))
-            chosen_7 = torch.where(mask_6, 0, tangent_grad_output)
-            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output, chosen_7)
+            chosen_5 = torch.where(mask_6, 0, tangent_grad_output)
+            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output, chosen_5)
     safe_near_2 = torch.where(~mask, near, 1)
-    product_13 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * difference
+    if swap:
+        product_13 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total_3
+    else:
+        product_5 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total
     chosen_18 = torch.where(~mask, near**2, 1)
     if swap and reduction == "mean":
         chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-    elif reduction != "mean":
-        chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-    else:
-        chosen_10 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-    product_14 = tangent_positive * grad_near.unsqueeze(-1)
-    if swap and reduction == "mean":
-        chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near_2.unsqueeze(-1)))
-    elif swap or reduction == "mean":
-        chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near_2.unsqueeze(-1)))
-    else:
-        chosen_10 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near_2.unsqueeze(-1)))
-    product_15 = tangent_grad_near.unsqueeze(-1) * difference
-    if reduction == "mean" or not swap:
-        chosen_20 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near_2.unsqueeze(-1))
-    else:
-        chosen_18 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near_2.unsqueeze(-1))
-    product_16 = tangent_anchor * grad_near.unsqueeze(-1)
-    chosen_21 = torch.where(mask.unsqueeze(-1), 0, product_16 / safe_near_2.unsqueeze(-1))
-    if swap and reduction == "mean":
-        tangent_grad_near_body = chosen_17 + chosen_20 + chosen_21 + chosen_19
-    elif swap:
-        tangent_grad_near_body = chosen_15 + chosen_18 + chosen_21 + chosen_17
+    if swap:
+        if reduction != "mean":
+            chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
+        product_14 = tangent_positive * grad_near.unsqueeze(-1)
+        if reduction == "mean":
+            chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near_2.unsqueeze(-1)))
+        else:
+            chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near_2.unsqueeze(-1)))
+        product_15 = tangent_anchor * grad_near.unsqueeze(-1)
+        if reduction == "mean":
+            chosen_20 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near_2.unsqueeze(-1))
+        else:
+            chosen_18 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near_2.unsqueeze(-1))
+        product_16 = tangent_grad_near.unsqueeze(-1) * total_3
+        chosen_21 = torch.where(mask.unsqueeze(-1), 0, product_16 / safe_near_2.unsqueeze(-1))
+        if reduction == "mean":
+            tangent_grad_near_body = chosen_17 + chosen_21 + chosen_20 + chosen_19
+        else:
+            tangent_grad_near_body = chosen_15 + chosen_21 + chosen_18 + chosen_17
     elif reduction == "mean":
-        tangent_grad_near_body = chosen_10 + chosen_20 + chosen_21 + chosen_17
-    else:
-        tangent_grad_near_body = chosen_15 + chosen_20 + chosen_21 + chosen_10
+        chosen_8 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+    if not swap:
+        if reduction != "mean":
+            chosen_6 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+        product_6 = tangent_grad_near.unsqueeze(-1) * total
+        if reduction == "mean":
+            chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near_2.unsqueeze(-1))
+        else:
+            chosen_8 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near_2.unsqueeze(-1))
+        ratio_3 = tangent_total * grad_near.unsqueeze(-1) / safe_near_2.unsqueeze(-1)
+        if reduction == "mean":
+            tangent_grad_near_body = chosen_8 + chosen_10 + torch.where(mask.unsqueeze(-1), 0, ratio_3)
+        else:
+            tangent_grad_near_body = chosen_6 + chosen_8 + torch.where(mask.unsqueeze(-1), 0, ratio_3)
     tangent_grad_anchor = tangent_grad_far_body + tangent_grad_near_body
+    if not swap and reduction != "none":
+        D = tangent_total.shape[-1]
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        tangent_grad_anchor = torch.broadcast_to(tangent_grad_anchor, (*batch, D))
     tangent_grad_anchor = tangent_grad_anchor.sum_to_size(anchor.shape).to(dtype)
     if swap:
         tangent_grad_positive = tangent_grad_other_body - tangent_grad_near_body
     else:
         tangent_grad_positive = -tangent_grad_near_body
+        if reduction != "none":
+            tangent_grad_positive = torch.broadcast_to(tangent_grad_positive, (*batch, D))
     tangent_grad_positive = tangent_grad_positive.sum_to_size(positive.shape).to(dtype)
     if swap:
         tangent_grad_negative = -(tangent_grad_other_body + tangent_grad_far_body)
     else:
         tangent_grad_negative = -tangent_grad_far_body
+        if reduction != "none":
+            tangent_grad_negative = torch.broadcast_to(tangent_grad_negative, (*batch, D))
     tangent_grad_negative = tangent_grad_negative.sum_to_size(negative.shape).to(dtype)
     return tangent_grad_anchor, tangent_grad_positive, tangent_grad_negative
 
@@ -637,14 +747,14 @@ def flops(anchor: Tensor, positive: Tensor, negative: Tensor, swap: bool, reduct
     if reduction == "mean":
         points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
         D = anchor.shape[-1]
-        return 12 * points * D + 6 * points + 1
+        return 16 * points * D + 6 * points + 1
     if reduction == "sum":
         points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
         D = anchor.shape[-1]
-        return 12 * points * D + 6 * points
+        return 16 * points * D + 6 * points
     points = math.prod(torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1]))
     D = anchor.shape[-1]
-    return 12 * points * D + 5 * points
+    return 16 * points * D + 5 * points
 
 
 def backward_flops(
@@ -652,7 +762,9 @@ def backward_flops(
     anchor: Tensor,
     positive: Tensor,
     negative: Tensor,
+    total: Tensor | None,
     near: Tensor,
+    total_2: Tensor | None,
     far: Tensor | None,
     swap: bool,
     reduction: str,
@@ -698,27 +810,43 @@ def backward_flops(
         return count
     if reduction == "mean":
         points = math.prod(
-            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape, far.shape)
+            torch.broadcast_shapes(
+                anchor.shape[:-1],
+                positive.shape[:-1],
+                negative.shape[:-1],
+                total.shape[:-1],
+                near.shape,
+                total_2.shape[:-1],
+                far.shape,
+            ),
         )
         D = anchor.shape[-1]
         count = 1
-        count += (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
-        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 2 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 2 * points * D)
         count += needs_input_grad[0] * points * D
         return count
     if reduction == "sum":
         points = math.prod(
-            torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1], near.shape, far.shape)
+            torch.broadcast_shapes(
+                anchor.shape[:-1],
+                positive.shape[:-1],
+                negative.shape[:-1],
+                total.shape[:-1],
+                near.shape,
+                total_2.shape[:-1],
+                far.shape,
+            ),
         )
         D = anchor.shape[-1]
-        count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
-        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+        count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 2 * points * D)
+        count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 2 * points * D)
         count += needs_input_grad[0] * points * D
         return count
     points = math.prod(grad_output.shape)
     D = anchor.shape[-1]
-    count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 4 * points * D)
-    count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 4 * points * D)
+    count = (needs_input_grad[0] or needs_input_grad[2]) * (5 * points + 2 * points * D)
+    count += (needs_input_grad[0] or needs_input_grad[1]) * (5 * points + 2 * points * D)
     count += needs_input_grad[0] * points * D
     return count
 
@@ -728,64 +856,67 @@ OP = register(
         name="triplet_margin_loss",
         schema=(
             "(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float eps=1e-6, "
-            'bool swap=False, str reduction="mean") -> (Tensor, Tensor, Tensor)'
+            'bool swap=False, str reduction="mean") -> (Tensor, Tensor, Tensor, Tensor, Tensor)'
         ),
         inputs=("anchor", "positive", "negative"),
         kinds="fff",
         params=("margin", "eps", "swap", "reduction"),
         defaults=(1.0, 1e-6, False, "mean"),
         outputs=("output",),
-        residuals=("near", "far"),
-        differentiable=("anchor", "positive", "negative", "output"),
+        residuals=("total", "near", "total_2", "far"),
+        differentiable=("anchor", "positive", "negative", "output", "total", "total_2"),
         forward=function.triplet_margin_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor near, Tensor? far, "
-            "float margin, float eps, bool swap, str reduction, bool[] needs_input_grad)"
-            " -> (Tensor, Tensor, Tensor)"
+            "(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor? total, Tensor near, "
+            "Tensor? total_2, Tensor? far, float margin, float eps, bool swap, str reduction, "
+            "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
-        saved=("anchor", "positive", "negative", "near", "far"),
+        saved=("anchor", "positive", "negative", "total", "near", "total_2", "far"),
+        read=read,
         backward=function.triplet_margin_loss_backward,
         backward_fake=backward_fake,
         tangent=function.triplet_margin_loss_tangent,
         second=triplet_margin_loss_second,
-        second_returns=("grad_output", "anchor", "positive", "negative"),
-        second_mask=("grad_output", "anchor", "positive", "negative"),
+        second_returns=("grad_output", "anchor", "positive", "negative", "total", "total_2"),
+        second_mask=("grad_output", "total", "total_2", "anchor", "positive", "negative"),
         backward_tangent=triplet_margin_loss_backward_tangent,
+        through_sums=function.triplet_margin_loss_through_sums,
+        summed=("anchor", "positive", "negative"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(
             Sharding(
                 chosen=(("swap", True), ("reduction", "mean")),
-                layouts=("... D", "... D", "... D", "", "...", "-"),
+                layouts=("... D", "... D", "... D", "", "-", "...", "-", "-"),
             ),
             Sharding(
                 chosen=(("swap", True), ("reduction", "sum")),
-                layouts=("... D", "... D", "... D", "", "...", "-"),
+                layouts=("... D", "... D", "... D", "", "-", "...", "-", "-"),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("swap", True), ("reduction", "none")),
-                layouts=("... D", "... D", "... D", "...", "...", "-"),
+                layouts=("... D", "... D", "... D", "...", "-", "...", "-", "-"),
                 forward=("...",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("swap", False), ("reduction", "mean")),
-                layouts=("... D", "... D", "... D", "", "...", "..."),
+                layouts=("... D", "... D", "... D", "", "... D", "...", "... D", "..."),
                 backward=("D",),
             ),
             Sharding(
                 chosen=(("swap", False), ("reduction", "sum")),
-                layouts=("... D", "... D", "... D", "", "...", "..."),
+                layouts=("... D", "... D", "... D", "", "... D", "...", "... D", "..."),
                 forward=("...: -> output",),
                 backward=("...", "D"),
             ),
             Sharding(
                 chosen=(("swap", False), ("reduction", "none")),
-                layouts=("... D", "... D", "... D", "...", "...", "..."),
+                layouts=("... D", "... D", "... D", "...", "... D", "...", "... D", "..."),
                 forward=("...",),
                 backward=("...", "D"),
             ),

@@ -47,10 +47,13 @@ from opgen.ir.scalar import BATCH, ZERO, Apply, Read, Scalar, div, neg, sub, wal
 _LONG = 28  # characters; names of names of names would fill lines
 
 
-def adjoint(p: Program, wrt: tuple[str, ...] | None = None) -> Program:
-    """The program of `grad_<input>` for each input in `wrt`, given `grad_<output>` of each differentiable output."""
+def adjoint(p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool = False) -> Program:
+    """The program of `grad_<input>` for each input in `wrt`, given `grad_<output>` of each differentiable output.
+
+    `states_hits`: where a window has its extreme is a statement of its own.
+    """
     sources = differentiable_inputs(p) if wrt is None else wrt
-    sweep = _Sweep(p, sources)
+    sweep = _Sweep(p, sources, states_hits)
     for s in reversed(p.statements):
         sweep.step(s)
     outputs = tuple(sweep.result(x) for x in sources)
@@ -86,6 +89,7 @@ class _Sweep:
 
     program: Program
     sources: tuple[str, ...]
+    states_hits: bool
     cotangents: list[Tensor] = field(default_factory=list)
     collected: dict[str, list[Contribution]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
@@ -96,7 +100,7 @@ class _Sweep:
     def __post_init__(self) -> None:
         p = self.program
         self.names = Names(names(p), first=1)
-        self.builder = Builder(self.names)
+        self.builder = Builder(self.names, states_hits=self.states_hits)
         self.sizes = Sizes.of(p)
         self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)

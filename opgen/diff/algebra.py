@@ -7,7 +7,7 @@ would be nan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from opgen.ir.scalar import (
@@ -104,6 +104,21 @@ def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> in
         case _:
             top.append(factor)
             return 1
+
+
+def signed_terms(e: Scalar, negative: bool = False) -> Iterator[tuple[Scalar, bool]]:
+    """The terms of a sum, and which of them are subtracted."""
+    match e:
+        case Apply("add", args):
+            for a in args:
+                yield from signed_terms(a, negative)
+        case Apply("sub", (a, b)):
+            yield from signed_terms(a, negative)
+            yield from signed_terms(b, not negative)
+        case Apply("neg", (a,)):
+            yield from signed_terms(a, not negative)
+        case _:
+            yield e, negative
 
 
 def _selecting(top: list[Scalar]) -> int | None:

@@ -15,7 +15,23 @@ from opgen.diff.contribution import Selection
 from opgen.diff.structure import Builder, count
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind
-from opgen.ir.scalar import INF, NEG_INF, ONE, TWO, ZERO, Index, Read, Scalar, call, div, sub, substitute, where
+from opgen.ir.scalar import (
+    INF,
+    NEG_INF,
+    ONE,
+    TWO,
+    ZERO,
+    Batch,
+    Index,
+    Read,
+    Scalar,
+    call,
+    div,
+    reads,
+    sub,
+    substitute,
+    where,
+)
 
 Weight = Callable[[Scalar], Scalar]
 
@@ -45,9 +61,17 @@ def _var(b: Builder, s: Compute) -> Weight:
 
 
 def _extreme(b: Builder, s: Compute) -> Weight:
-    hit = call("eq", s.body, read_of(s))
+    hit: Scalar = call("eq", s.body, read_of(s))
+    if b.states_hits and is_windowed(s):
+        hit = b.emit(f"hit_{s.target}", s.loops, hit, kind=Kind.BOOL)
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
     return lambda d: where(hit, product(d, div(ONE, ties)), ZERO)
+
+
+def is_windowed(s: Compute) -> bool:
+    """Whether an extreme is taken over windows: elements are then looked at more often than there are any."""
+    plain = all(isinstance(p, Index | Batch) for r in reads(s.body) for p in r.at)
+    return s.op in ("max", "min") and not plain
 
 
 def _prod(b: Builder, s: Compute) -> Weight:

@@ -34,10 +34,13 @@ from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Param, Read, Scalar, casts_o
 
 
 class Builder:
-    """Statements under construction; `looped` while they are meant for the step of a recurrence."""
+    """Statements under construction; `looped` while they are meant for the step of a recurrence.
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    `states_hits`: where a window has its extreme is a statement, so that it can be kept.
+    """
+
+    def __init__(self, names: Names, *, states_hits: bool = False) -> None:
+        self.names, self.states_hits = names, states_hits
         self.statements: list[Statement] = []
         self.looped = False
 

@@ -151,7 +151,7 @@ class _Walk:
             made = self.program.tensor(o.value)
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
-        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name)
+        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept)
 
 
 def _where_read(body: Scalar, r: Read) -> Scalar:

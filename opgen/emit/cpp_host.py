@@ -13,11 +13,13 @@ from opgen.emit.cpp_convolution import convolution_lines
 from opgen.emit.cpp_kernels import StepTable
 from opgen.emit.cpp_layout import block, laid_out
 from opgen.emit.cuda_layout import LIMIT
+from opgen.emit.layout import quoted
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
+from opgen.emit.shapes import carriers
 from opgen.emit.signature import is_computed
 from opgen.ir.names import Names
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
-from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar
+from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form
 from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Operand, Result, Storage
@@ -62,7 +64,7 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
         several = len(chosen) > 1
         plan = build(program, operator.outputs)
         steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
-        code = _VariantCode(operator, d, plan, f"{name}_{number}" if several else name, steps)
+        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, steps)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
     if len(chosen) > 1:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
@@ -177,10 +179,11 @@ def _test(operator: Operator, d: Direction, c: Condition) -> str:
 class _VariantCode:
     """The body of one variant."""
 
-    def __init__(self, operator: Operator, d: Direction, plan: KernelPlan, name: str, numbers: Sequence[int]) -> None:
-        self.operator = operator
-        self.d = d
-        self.plan = plan
+    def __init__(
+        self, operator: Operator, d: Direction, program: Program, plan: KernelPlan, name: str, numbers: Sequence[int]
+    ) -> None:
+        self.operator, self.d = operator, d
+        self.program, self.plan = program, plan
         self.name = name
         self.step_numbers = numbers
         self.dims = [x.name for x in plan.dims]
@@ -358,9 +361,19 @@ class _VariantCode:
         if r.like is not None:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f'"{r.like}"']
-        text = f"call.result({', '.join(arguments)})"
+        makers = self._makers(r)
+        if makers is not None:
+            batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
+            arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
+        text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
         own = self._wanted((r.name,))
         return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self._users(r.buffer)) else text
+
+    def _makers(self, r: Result) -> tuple[str, ...] | None:
+        """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""
+        output = next(o for o in self.program.outputs if o.name == r.name)
+        found = carriers(self.program)[output.value] if output.kept and BATCH in r.shape else None
+        return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found
 
 
 def equation(a: Operand, b: Operand, out: Operand) -> str:

@@ -38,7 +38,7 @@ def form_of(nest: Nest) -> Form:
     looped = [p for p in nest.passes if p.loops]
     if not looped:
         return Form.MAP
-    single = len(looped) == 1 and not looped[0].stores and bool(looped[0].folds)
+    single = len(looped) == 1 and bool(looped[0].folds)
     return Form.COLUMNS if single and nest.schedule in (Schedule.COLUMN, Schedule.WHOLE) else Form.ROWS
 
 
@@ -289,6 +289,7 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     types = {f.name: accumulator(scope, f) for f in looped.folds}
     names = {f.name: scope.fresh(f"{f.name}_fold") for f in looped.folds}
     body += [line for f in looped.folds for line in added(scope, f, f"folds->{names[f.name]}", looped.loops)]
+    body += _stores(scope, looped)
     body = [*prefix, *decoded(scope, looped.loops, "inner", body, "inner_rest")]
     fold = decoded(scope, nest.outer, "point", needed(body))
     scope.leave(inner_before, looped.loops)

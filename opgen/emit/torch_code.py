@@ -19,6 +19,7 @@ from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
 from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
+from opgen.opt.affine import kept_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,24 @@ MASK = "needs_input_grad"
 
 
 def torch_function(
-    name: str, programs: Sequence[tuple[Variant, Program]], operator: Operator, *, masked: bool = False
+    name: str,
+    programs: Sequence[tuple[Variant, Program]],
+    operator: Operator,
+    *,
+    masked: bool = False,
+    forward: Sequence[tuple[Variant, Program]] = (),
 ) -> TorchFunction:
-    """The code of a derived function of an operator, all variants in one."""
+    """The code of a derived function of an operator, all variants in one.
+
+    Of a function of gradients or tangents of residuals, `forward` are the programs that make those.
+    """
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
     taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
-    upcast = not operator.wide and any(needs_upcast(p) for p in prepared)
-    frame = Frame(upcast, operator.outputs, masked, tuple(taken), anchor)
+    wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
+    upcast = wide or is_upcast(programs, operator)
+    outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
+    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
@@ -87,6 +98,11 @@ def torch_function(
         tuple(dict.fromkeys(v for x in listings for v in x.views)),
         tuple(t for t in tensors if not all(any(i.name == t for i in p.inputs) for _, p in programs)),
     )
+
+
+def is_upcast(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> bool:
+    """Does a function compute half in float32?"""
+    return not operator.wide and any(needs_upcast(prepare(p)) for _, p in programs)
 
 
 def _nothing(names: list[str]) -> list[str]:

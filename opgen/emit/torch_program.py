@@ -49,6 +49,7 @@ class Frame:
     """What holds for all variants of a function."""
 
     upcast: bool  # half is computed in float32
+    keeps_upcast: bool  # so are residuals, or those that tangents among the results are of
     results: tuple[str, ...]  # the outputs of the operator
     masked: bool  # a result that is not asked for may not be assigned
     reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
@@ -71,7 +72,7 @@ class Listing:
 def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
-    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor)
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast)
     scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
@@ -188,8 +189,7 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
     stored = scope.tensor(o.value)
     dims: Loops = tuple(x if isinstance(x, Batch) else replace(placeholder(i), extent=x) for i, x in enumerate(o.shape))
     value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
-    residual = _is_residual(scope.program, o)
-    if not residual or any(dim not in value.loops for dim in dims if dim != BATCH):
+    if not o.kept or any(dim not in value.loops for dim in dims if dim != BATCH):
         space = tuple(dims[i] for i in batch_first(o.shape))
         value = expanded(scope, aligned(value, space), space)
     if stored.name != o.name or value.text.text != stored.name:
@@ -200,7 +200,7 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if scope.upcast and o.kind is Kind.FLOAT and not residual:
+    if scope.upcast and o.kind is Kind.FLOAT and not (o.kept and scope.keeps_upcast):
         value = value.method("to(dtype)")
     name = value.text.text.split(".")[0]
     if value.text.text != name:
@@ -217,12 +217,6 @@ def _named(scope: Scope, value: Value, o: Output) -> Value:
     name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
     scope.assign(name, value.text.text)
     return replace(value, text=replace(value.text, text=name, level=ATOM))
-
-
-def _is_residual(p: Program, o: Output) -> bool:
-    """An intermediate kept for backward: in the compute dtype, without broadcasting it."""
-    derived = any(t.role in (Role.COTANGENT, Role.TANGENT) for t in p.inputs)
-    return bool(o.of) and o.like is None and not o.differentiable and not derived
 
 
 def _narrower(scope: Scope, like: str) -> bool:

@@ -76,6 +76,8 @@ def reduction(scope: Scope, s: Compute) -> Value:
     if any(loop not in value.loops for loop in space if loop not in s.over):
         space = tuple(loop for loop in space if loop in s.over or loop in value.loops)
         value = body_value(scope, s.body, space)
+    if value.text.number and REDUCTIONS[s.op].result == "same":
+        value = as_kind(scope, value, s.kind)  # an extreme of no integers at all would have no value
     value = _ready(scope, s.op, _converted(scope, s.op, value), space, s.over)
     return _reduced(s, value, space, kept)
 

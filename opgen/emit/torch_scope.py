@@ -45,6 +45,7 @@ class Scope:
     several_batches: bool = True  # inputs may have different batch dims
     results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
     anchor: str = ""  # a float argument that every call has, for a program without any
+    keeps_upcast: bool = True  # residuals stay in float32 where they are computed in it
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Role, Variant, definitions, surface
 from opgen.ir.scalar import BATCH
+from opgen.opt.affine import kept_sums
 from opgen.opt.derive import Derived
 from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
@@ -105,6 +106,11 @@ class Surface:
         return tuple(n for n in names if n not in self.output_names)
 
     @property
+    def sums(self) -> tuple[str, ...]:
+        """Residuals that gradients flow through: sums of inputs."""
+        return tuple(dict.fromkeys(o.name for _, p in self.programs("forward") for o in kept_sums(p)))
+
+    @property
     def leaves(self) -> tuple[str, ...]:
         """Outputs and residuals that second order is taken with respect to, in place of inputs."""
         inputs = (t for _, p in self.programs("source") for t in p.inputs)
@@ -146,16 +152,22 @@ def formula_view(s: Surface, which: str, doc: str) -> FormulaView | None:
     return None if made is None else replace(made, doc=doc)
 
 
+def through_sums(s: Surface) -> FormulaView | None:
+    """The formula that leads gradients of residuals on to the inputs that they are sums of."""
+    return formula_view(s, "through_sums", "The gradients of inputs from those of their sums.")
+
+
 def _formula_view(s: Surface, which: str) -> FormulaView | None:
     if s.operator.elsewhere is not None:
         return _call_elsewhere(s, which)
-    if which != "forward" and not s.complete(which):
-        return None
     programs = s.programs(which)
+    if which not in ("forward", "through_sums") and not s.complete(which):
+        return None
     if not programs:
         return None
     masked = which in ("backward", "second")
-    f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked)
+    forward = s.programs("forward") if which in ("tangent", "through_sums") and s.sums else ()
+    f = torch_function(f"{s.name}_{which}", programs, s.operator, masked=masked, forward=forward)
     if which == "backward_tangent":
         f = _without_absence_tests(s, f)
     if which == "forward":

@@ -14,10 +14,8 @@ from opgen.emit.layout import quoted, strings
 from opgen.emit.python_text import python_text
 from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line, local, size_lines
 from opgen.emit.signature import is_computed
-from opgen.emit.torch_code import MASK
+from opgen.emit.torch_code import MASK, is_upcast
 from opgen.emit.torch_conditions import Switches, chain
-from opgen.emit.torch_prepare import prepare
-from opgen.emit.torch_program import needs_upcast
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, Kind, Output, Program, Tensor
@@ -162,7 +160,7 @@ def _float_input(inputs: Sequence[Tensor], optional: Sequence[str]) -> str:
 
 def fake_body(s: Surface) -> tuple[str, ...]:
     """`return` of empty results, one branch for each shape that variants give them."""
-    upcast = not s.operator.wide and any(needs_upcast(prepare(p)) for _, p in s.programs("forward"))
+    upcast = is_upcast(s.programs("forward"), s.operator)
     branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
     return tuple(branched(s, branches, returns=True))
 

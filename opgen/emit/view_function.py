@@ -7,11 +7,12 @@ out of `forward` as extra, non-differentiable results, and are computed anew whe
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
 from opgen.emit.signature import annotation
-from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines
+from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
 
 _INSIDE = 8
@@ -80,9 +81,10 @@ def _function_view(s: Surface) -> FunctionView:
     assert forward is not None
     backward = formula_view(s, "backward", "The gradient of each input that needs one.") if s.active else None
     tangent = formula_view(s, "tangent", "The directional derivative.") if s.active else None
-    found = tuple(f for f in (forward, backward, tangent) if f is not None)
+    through = through_sums(s)
+    found = tuple(f for f in (forward, backward, through, tangent) if f is not None)
     elsewhere = elsewhere_view(s)
-    setup = _Setup(s, forward, backward, tangent)
+    setup = _Setup(s, forward, backward, tangent, through)
     args = [*s.inputs, *s.params]
     typed = [
         f"{t.name}: Tensor | None" if t.name in s.operator.optional else f"{t.name}: Tensor" for t in s.operator.inputs
@@ -147,6 +149,7 @@ class _Setup:
     forward: FormulaView
     backward: FormulaView | None
     tangent: FormulaView | None
+    through: FormulaView | None
 
     def results(self) -> tuple[str, ...]:
         return (*self.s.output_names, *self.s.residuals)
@@ -163,6 +166,7 @@ class _Setup:
         if self.backward is None:
             return ()
         read = set(self.backward.arguments) | (set(self.forward.arguments) if self.recomputed() else set())
+        read |= set() if self.through is None else set(self.through.arguments)
         return tuple(n for n in (*self.s.inputs, *self.results()) if n in read)
 
     def saved_forward(self) -> tuple[str, ...]:
@@ -189,14 +193,16 @@ class _Setup:
     def helpers(self) -> list[str]:
         many = self.backward is not None and len(self.s.active) > 1
         once = self.backward is not None and bool(self.s.spec.once_differentiable or _has_inplace(self.s))
-        found = (("filled", many), ("once_differentiable", once), ("or_zero", bool(self.zeroed())))
+        zeroed = bool(self.zeroed()) or len(self.s.sums) > 1
+        through = self.through is not None
+        found = (("added", through), ("filled", many), ("once_differentiable", once), ("or_zero", zeroed))
         return [name for name, used in found if used]
 
     def lines(self) -> list[str]:
         s = self.s
         both = {*self.saved(), *self.saved_forward()}
         shapes = s.active if len(s.active) > 1 and self.backward is not None else ()
-        plain = tuple(n for n in self.results() if n not in s.active) if s.active else ()
+        plain = tuple(n for n in self.results() if n not in (*s.active, *s.sums)) if s.active else ()
         read_results = [n for n in self.results() if n in both or n in shapes or n in plain]
         out = unpacked([*s.inputs, *s.params], [*both, *self.params()], "inputs", _INSIDE)
         if len(self.results()) == 1:
@@ -230,42 +236,64 @@ class _Setup:
         return tuple(n for n in self.results() if not all(any(o.name == n for o in p.outputs) for _, p in programs))
 
     def grad_arguments(self) -> list[str]:
-        names = [f"grad_{n}" if n in self.s.active else f"_grad_{n}" for n in self.results()]
+        smooth = (*self.s.active, *self.s.sums)
+        names = [f"grad_{n}" if n in smooth else f"_grad_{n}" for n in self.results()]
         return [f"{n}: Tensor | None" for n in names]
 
     def backward_lines(self) -> list[str]:
         s, f = self.s, self.backward
         assert f is not None
-        nothing = ", ".join(["None"] * (len(s.inputs) + len(s.params)))
-        grads = [f"grad_{n}" for n in s.active]
-        missing = " and ".join(f"{g} is None" for g in grads)
+        order = [*s.inputs, *s.params]
+        names = [f"grad_{n}" for n in s.wrt]
+        missing = _all_missing((*s.active, *s.sums))
         if any(d.backward is None for d in s.derived):  # then an input without gradient may be what requires one
             needed = [f"ctx.needs_input_grad[{s.inputs.index(n)}]" for n in s.wrt]
-            missing = f"({missing})" if len(grads) > 1 else missing
+            missing = f"({missing})" if " and " in missing else missing
             missing += f" or not ({' or '.join(needed)})" if len(needed) > 1 else f" or not {needed[0]}"
-        out = [f"if {missing}:", f"    return {nothing}"]
-        if len(grads) > 1:
-            out.append(f"{', '.join(grads)} = filled(({', '.join(grads)}), ctx.shapes)")
+        out = [f"if {missing}:", f"    return {', '.join(['None'] * len(order))}"]
         taken = {*f.arguments, *(self.forward.arguments if self.recomputed() else ())}
         out += unpacked(self.saved(), self.saved(), "ctx.saved_tensors", _INSIDE)
         out += unpacked(self.params(), taken, "ctx.params", _INSIDE)
-        again = self.recomputed()
-        if again:
-            targets = [n if n in again else "_" for n in self.results()]
-            left = targets[0] if len(targets) == 1 else ", ".join(targets)
-            out.append("if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs")
-            call = bracketed(f"{left} = {self.forward.name}(", self.forward.arguments, ")", _INSIDE + 4)
-            out += [f"    {line}" if i == 0 else line[_INSIDE:] for i, line in enumerate(call.split("\n"))]
-        arguments = ["ctx.needs_input_grad" if a == "needs_input_grad" else a for a in f.arguments]
-        call = f"{f.name}("
-        order = [*s.inputs, *s.params]
-        if s.wrt == tuple(order) and len(order) > 1:
-            out += _indented(bracketed(f"return {call}", arguments, ")", _INSIDE))
-            return [line for line in out if line]
-        names = [f"grad_{n}" for n in s.wrt]
-        out += _indented(bracketed(f"{', '.join(names)} = {call}", arguments, ")", _INSIDE))
+        if not s.sums and s.wrt == tuple(order) and len(order) > 1:
+            return [line for line in (*out, *self.gradient_lines("return ", _INSIDE)) if line]
+        left = f"{', '.join(names)} = "
+        if s.sums:
+            out += [f"{' = '.join(names)} = None", f"if not ({_all_missing(s.active)}):" if len(s.active) > 1 else ""]
+            out[-1] = out[-1] or f"if grad_{s.active[0]} is not None:"
+            out += [f"    {line}" for line in self.gradient_lines(left, _INSIDE + 4)]
+            out += self.sum_lines()
+        else:
+            out += self.gradient_lines(left, _INSIDE)
         out += listed_lines("return ", [f"grad_{n}" if n in s.wrt else "None" for n in order], "", _INSIDE)
         return [line for line in out if line]
+
+    def gradient_lines(self, left: str, indent: int) -> list[str]:
+        """The call of the gradient with what it takes."""
+        s, f = self.s, self.backward
+        assert f is not None
+        grads = ", ".join(f"grad_{n}" for n in s.active)
+        out = [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
+        again = self.recomputed()
+        if again:
+            targets = ", ".join(n if n in again else "_" for n in self.results())
+            out.append("if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs")
+            call = bracketed(f"{targets} = {self.forward.name}(", self.forward.arguments, ")", indent + 4)
+            out += [f"    {line}" for line in _indented(call, indent + 4)]
+        arguments = ["ctx.needs_input_grad" if a == "needs_input_grad" else a for a in f.arguments]
+        return [*out, *_indented(bracketed(f"{left}{f.name}(", arguments, ")", indent), indent)]
+
+    def sum_lines(self) -> list[str]:
+        """What comes through sums that were kept of inputs, where backward itself was differentiated."""
+        s, f = self.s, self.through
+        assert f is not None
+        many = [f"    grad_{n} = or_zero(grad_{n}, {n})" for n in s.sums] if len(s.sums) > 1 else []
+        given = " or ".join(f"grad_{n} is not None" for n in s.sums)
+        reached = ", ".join(f.results) + "," * (len(f.results) == 1)
+        call = bracketed(f"more = {f.name}(", f.arguments, ")", _INSIDE + 4)
+        more = "more" if len(f.results) > 1 else "(more,)"
+        out = [f"if {given}:  # backward was differentiated itself", *many]
+        out += [f"    {line}" for line in _indented(call, _INSIDE + 4)]
+        return [*out, f"    {reached} = added(({reached}), {more})"]
 
     def inplace_lines(self, target: str) -> list[str]:
         """`forward` of the variant that overwrites its input: what backward reads of it is kept as it was."""
@@ -290,13 +318,17 @@ class _Setup:
         if len(results) == 1:
             out += _indented(bracketed(f"return {call}", f.arguments, ")", _INSIDE))
             return [line for line in out if line]
-        names = [f"tangent_{n}" for n in s.active]
+        names = [f"tangent_{n}" for n in (*s.active, *s.sums)]
         out += _indented(bracketed(f"{', '.join(names)} = {call}", f.arguments, ")", _INSIDE))
-        out.append(f"return {', '.join(f'tangent_{n}' if n in s.active else 'None' for n in results)}")
+        out.append(f"return {', '.join(f'tangent_{n}' if f'tangent_{n}' in names else 'None' for n in results)}")
         return [line for line in out if line]
 
 
-def _indented(text: str) -> list[str]:
+def _all_missing(names: Sequence[str]) -> str:
+    return " and ".join(f"grad_{n} is None" for n in names)
+
+
+def _indented(text: str, indent: int = _INSIDE) -> list[str]:
     """Lines whose later ones carry the indentation of a method body already: without it."""
     first, *rest = text.split("\n")
-    return [first, *(line[_INSIDE:] for line in rest)]
+    return [first, *(line[indent:] for line in rest)]

@@ -21,7 +21,7 @@ from opgen.emit.signature import (
     takes_out,
 )
 from opgen.emit.torch_code import MASK
-from opgen.emit.view import FormulaView, Surface, docstring, formula_view
+from opgen.emit.view import FormulaView, Surface, docstring, formula_view, result_names
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
@@ -185,7 +185,7 @@ def _fields(
     out += [f"defaults={tupled(defaults)}"] if defaults else []
     out += [_names("outputs", s.output_names)]
     out += [_names("residuals", s.residuals)] if s.residuals else []
-    out += [_names("differentiable", (*s.wrt, *s.active))] if s.active else []
+    out += [_names("differentiable", (*s.wrt, *s.active, *s.sums))] if s.active else []
     out += [f"forward=function.{s.name}_forward", "fake=fake"]
     out += ["check=check"] if check_body(s) else []
     out += ["check_values=check_values"] if value_checks(s) else []
@@ -198,6 +198,9 @@ def _fields(
         out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
         out += [_names("second_mask", second.mask)] if second.mask else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
+    if s.sums:
+        reached = tuple(result_names(s.programs("through_sums")).values())
+        out += [f"through_sums=function.{s.name}_through_sums", _names("summed", reached)]
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []

@@ -12,7 +12,7 @@ from opgen.ir.program import Compute, Kind, Program, definitions, statement_read
 from opgen.ir.scalar import ZERO
 from opgen.opt.derive import Derived
 
-_READERS = ("backward", "second", "backward_tangent")
+_READERS = ("backward", "second", "backward_tangent", "through_sums")
 
 
 def saved_names(s: Surface) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """The Program: an operator as a list of single-assignment statements in index notation.
 
 One Program is one *variant* of an operator (optional inputs present or absent, choices fixed), so nothing in it is
-conditional except `where` inside a body. Forward, adjoint, tangent and second-order programs are all of this one form;
-passes take a Program and return a Program.
+conditional except `where` inside a body. All derived programs are of this one form; passes go from Program to Program.
 
     x[..., K], w[N, K]                              inputs
     y[..., n] = sum[k](x[..., k] * w[n, k])         Compute(op="sum", over=(k,))
@@ -189,6 +188,7 @@ class Output:
     differentiable: bool = True
     of: str = ""  # what it is the gradient or tangent of; for a residual, the forward tensor itself
     doc: str = ""
+    kept: bool = False  # a residual, or its tangent: in the compute dtype, not broadcast to all batch dims
 
 
 @dataclass(frozen=True, slots=True)

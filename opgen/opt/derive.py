@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
 from opgen.diff.partials import with_partials
+from opgen.diff.rules import is_windowed
 from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
 from opgen.ir.program import (
+    Compute,
     Kind,
     Operator,
     Program,
@@ -25,12 +27,14 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, walk
+from opgen.opt.affine import through_sums, with_sums
 from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
 from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
+from opgen.opt.hints import Hints
 from opgen.opt.leaves import leaves
 from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
@@ -38,7 +42,6 @@ from opgen.opt.save import Saved, save
 from opgen.opt.simplify import fold, tidy
 from opgen.opt.spelling import spell_alike
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
-from opgen.opt.weigh import weight
 
 Pass = Callable[[Program], Program]
 
@@ -58,7 +61,8 @@ class Derived:
 
     `forward` has the residuals appended to its outputs; `backward` reads them. `gradient` is the same gradient from the
     primal inputs alone, and `source` from the leaves (`opgen.opt.leaves`), with respect to which `second` and
-    `backward_tangent` are derived.
+    `backward_tangent` are derived. Sums of inputs among the residuals have tangents, and `through_sums` is the gradient
+    of inputs from theirs.
     """
 
     variant: Variant
@@ -71,6 +75,7 @@ class Derived:
     tangent: Program | None
     second: Program | None
     backward_tangent: Program | None
+    through_sums: Program | None = None
     rewrites: tuple[Rewrite, ...] = ()
     stated: tuple[str, ...] = ()  # functions in the gradient whose stated derivative need not be that of their value
 
@@ -102,9 +107,14 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
         shown = (*applied, *orders)
         plain = inline_functions(primal)
-        return Derived(v, plain, plain, (), None, None, None, None, None, None, shown)
-    gradient = run_passes(adjoint(primal), passes(primal, exact=flags.exact, note=note))
-    kept, source = lightest(primal, gradient, flags.save, taken)
+        return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
+    noting = passes(primal, exact=flags.exact, note=note)
+    split = lightest(primal, run_passes(adjoint(primal), noting), flags.save, taken)
+    if flags.save is None and any(is_windowed(s) for s in definitions(primal) if isinstance(s, Compute)):
+        other = lightest(primal, run_passes(adjoint(primal, states_hits=True), noting), None, taken)
+        split = other if other.held < split.held else split
+    kept, gradient, source = split.kept, split.gradient, split.source
+    sums = through_sums(primal, kept.forward)
     second = backward_tangent = None
     if not flags.once_differentiable:
         second = finished(run_passes(adjoint(source), optimise))
@@ -117,37 +127,49 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
         finished(kept.backward),
         finished(gradient),
         finished(source),
-        _tangent(primal, optimise),
+        _tangent(with_sums(split.primal, kept.forward), optimise),
         second,
         backward_tangent,
+        None if sums is None else finished(run_passes(sums, optimise)),
         (*applied, *orders),
         stated_in(gradient, v.program),
     )
 
 
-def lightest(
-    primal: Program, gradient: Program, stated: tuple[str, ...] | None, taken: tuple[str, ...]
-) -> tuple[Saved, Program]:
-    """The programs split at what is kept, and the gradient from what takes part in the second order."""
-    forward = inline_functions(primal)
-    kept = save(forward, inline_functions(gradient), stated)
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A gradient split at what is kept, which weighs `held`; sums that are kept are statements of `primal`."""
+
+    kept: Saved
+    primal: Program
+    gradient: Program
+    source: Program
+    held: int
+
+
+def lightest(primal: Program, gradient: Program, stated: tuple[str, ...] | None, taken: tuple[str, ...]) -> Split:
+    """The gradient split where least is kept: at what the spec states, at inputs and intermediates, or at leaves."""
+    hints, forward = Hints.of(primal), inline_functions(primal)
+
+    def split(kept: Saved, primal: Program, source: Program) -> Split:
+        return Split(kept, primal, gradient, source, _held(kept.backward, source, hints))
+
+    plain = split(save(forward, inline_functions(gradient), stated), primal, gradient)
     found = leaves(primal, gradient, taken) if stated is None else None
     if found is None:
-        return kept, gradient
-    source = found.source()
-    other = save(forward, inline_functions(found.gradient), None, found.names)
+        return plain
+    at = save(inline_functions(found.primal), inline_functions(found.gradient), None, found.names)
+    other = split(at, found.primal, found.source())
     made = any(n not in (*names(primal), *(t.name for t in gradient.inputs)) for n in found.names)
-    before, after = _held(kept.backward, gradient), _held(other.backward, source)
-    if after < before or (after == before and not made):  # what is there already saves computing it again
-        return other, source
-    return kept, gradient
+    # what is there already saves computing it again
+    return other if other.held < plain.held or (other.held == plain.held and not made) else plain
 
 
-def _held(backward: Program, source: Program) -> int:
+def _held(backward: Program, source: Program, hints: Hints) -> int:
     """The weight of what backward reads of the forward pass, or would read where it is differentiated itself."""
     held = {t.name: t for p in (backward, source) for t in p.inputs if t.role is not Role.COTANGENT}
     read = {r.tensor for p in (backward, source) for s in p.statements for r in statement_reads(s)}
-    return sum(weight(t.shape, t.kind) for n, t in held.items() if n in read)
+    return sum(hints.weight(t.shape, t.kind) for n, t in held.items() if n in read)
 
 
 def stated_in(gradient: Program, primal: Program) -> tuple[str, ...]:
@@ -180,7 +202,7 @@ def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None)
     return (
         ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
-        ("spell alike", lambda p: spell_alike(p, keep)),
+        ("spell alike", lambda p: spell_alike(p, primal.statements)),
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
         ("convolve", convolve),

@@ -1,11 +1,13 @@
 """What a gradient is taken to be a function of: its inputs, or fewer bytes that say all it needs of them.
 
-A softmax says all that its own gradient needs, and so does a condition where an element was clamped. Such tensors, the
-*leaves*, are kept in place of inputs, and the gradient of the gradient is taken with respect to them: a gradient that
-reaches an output goes on through the operator, and a condition has none. Leaves can be inputs, outputs, and conditions
-and integers inside bodies; all else that backward keeps is recomputed from them where backward is differentiated.
+A softmax says all that its own gradient needs, and so does a condition where an element was clamped, or the difference
+of which an error is the square. Such tensors, the *leaves*, are kept in place of inputs, and the gradient of the
+gradient is taken with respect to them: a gradient that reaches an output goes on through the operator, one that reaches
+a sum of inputs through the sum (`opgen.opt.affine`), and a condition has none. Leaves can be inputs, outputs, and
+conditions, integers and sums of inputs inside bodies; all else that backward keeps is recomputed from them where
+backward is differentiated.
 
-In go the program and its gradient, out come the leaves and the gradient in which they are statements of their own.
+In go the program and its gradient, out come the leaves and both programs with what they were parts of bodies stated.
 """
 
 from __future__ import annotations
@@ -35,19 +37,25 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import in_range
-from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, reads, rebuild, walk
+from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, neg, reads, rebuild, walk
+from opgen.opt.affine import is_sum, ordered
 from opgen.opt.cse import canonical
+from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, weight
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """`names` are what the gradient is a function of; those that are no inputs are statements of `gradient`."""
+    """`names` are what the gradient is a function of; those that are no inputs are statements of `gradient`.
+
+    Sums of inputs are statements of the `primal` program too where it computes them.
+    """
 
     names: tuple[str, ...]
+    primal: Program
     gradient: Program
 
     def source(self) -> Program:
@@ -76,14 +84,16 @@ def leaves(primal: Program, gradient: Program, taken: Sequence[str] = ()) -> Lea
         return None
     atoms = {key: a for key, a in found.atoms.items() if a.name in chosen}
     fresh = Names((*taken, *names(primal), *names(gradient), *(d.name for d in primal.dims)))
-    shown = {a.name: fresh.fresh("condition") for a in atoms.values()}
-    stated = found.stated(atoms, shown)
-    return Leaves(tuple(shown.get(n, n) for n in chosen), replace(gradient, statements=stated))
+    shown = {a.name: fresh.fresh(_wish(a.statement)) for a in atoms.values()}
+    sums = {key: a for key, a in atoms.items() if a.statement.kind is Kind.FLOAT}
+    stated = replace(primal, statements=found.stated(primal, sums, shown))
+    after = replace(gradient, statements=found.stated(gradient, atoms, shown))
+    return Leaves(tuple(shown.get(n, n) for n in chosen), stated, after)
 
 
 @dataclass(slots=True)
 class _Atom:
-    """A condition inside bodies. `safe`: it can be computed at all of its points."""
+    """A condition or a sum of inputs inside bodies. `safe`: it can be computed at all of its points."""
 
     name: str
     statement: Compute
@@ -103,6 +113,9 @@ class _Values:
 
     def __post_init__(self) -> None:
         g = self.gradient
+        self.hints = Hints.of(self.primal)
+        stated = self.primal.override.inputs  # a sum would have to be led through a gradient that is not its own
+        self.summed = () if stated else tuple(t.name for t in g.inputs if _is_value(t))
         early = independent(g)
         self.early = {t.name for t in g.inputs if t.role is not Role.COTANGENT} | {s.target for s in parts(early)}
         self.order: list[str] = [t.name for t in g.inputs if t.role is not Role.COTANGENT]
@@ -125,19 +138,28 @@ class _Values:
         return tuple(found)
 
     def inside(self, e: Scalar, s: Compute | Scatter, loops: tuple[Loop, ...], *, guarded: bool) -> tuple[str, ...]:
-        """What an expression that no cotangent enters is computed from: tensors, and conditions in it."""
+        """What an expression that no cotangent enters is computed from: tensors, and possible leaves in it."""
+        made = self.part(e, loops)
+        if made is not None and made.kind is Kind.FLOAT and (s.op is not None or e is not s.body):
+            return (self.atom(made, tuple(r.tensor for r in reads(e)), guarded=guarded),)
         found: dict[str, None] = {e.tensor: None} if isinstance(e, Read) else {}
         for c, lazy in _operands(e):
             found.update(dict.fromkeys(self.inside(c, s, loops, guarded=guarded or lazy)))
-        if not _is_condition(e):
-            return tuple(found)
-        made = _alone(e, loops)
-        atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, tuple(found)))
+        return tuple(found) if made is None else (self.atom(made, tuple(found), guarded=guarded),)
+
+    def part(self, e: Scalar, loops: tuple[Loop, ...]) -> Compute | None:
+        """An expression as a statement of its own, if that can be a leaf; of a sum perhaps its negative."""
+        if _is_condition(e):
+            return _alone(e, loops, Kind.BOOL)
+        return _alone(ordered(e, self.summed)[0], loops, Kind.FLOAT) if is_sum(e, self.summed) else None
+
+    def atom(self, made: Compute, needs: tuple[str, ...], *, guarded: bool) -> str:
+        atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, needs))
         if atom.name not in self.order:
             self.order.append(atom.name)
-        reads = [r for r in statement_reads(made) if r.fill is None]
-        atom.safe = atom.safe or not guarded or all(in_range(self.gradient, made, r) for r in reads)
-        return (atom.name,)
+        inside = [r for r in statement_reads(made) if r.fill is None]
+        atom.safe = atom.safe or not guarded or all(in_range(self.gradient, made, r) for r in inside)
+        return atom.name
 
     def want(self, whole: Statement, s: Compute | Scatter) -> None:
         guarded = isinstance(whole, Recurrence)
@@ -165,7 +187,7 @@ class _Values:
     def fit(self) -> dict[str, int]:
         """What can be a leaf, and what it weighs."""
         p, g = self.primal, self.gradient
-        out = {t.name: _ALIVE * weight(t.shape, t.kind) for t in g.inputs if t.role is not Role.COTANGENT}
+        out = {t.name: _ALIVE * self.hints.weight(t.shape, t.kind) for t in g.inputs if t.role is not Role.COTANGENT}
         inputs = [t for t in g.inputs if t.role is not Role.COTANGENT]
         named = {o.value for o in p.outputs if o.value == o.name}
         smooth = {o.value for o in p.outputs if o.differentiable} if not p.override.inputs else set()
@@ -175,10 +197,16 @@ class _Values:
             if s.target in given and s.target not in own:  # a gradient has a name of its own
                 continue
             if s.kind is not Kind.FLOAT:
-                out[s.target] = (_ALIVE if s.target in named else _MADE) * weight(s.shape, s.kind)
+                out[s.target] = (_ALIVE if s.target in named else _MADE) * self.hints.weight(s.shape, s.kind)
             elif s.target in named & smooth and (s.target not in exact or is_copy(whole, inputs)):
-                out[s.target] = _ALIVE * weight(s.shape, s.kind)
-        out |= {a.name: _MADE * weight(a.statement.shape, Kind.BOOL) for a in self.atoms.values() if a.safe}
+                out[s.target] = _ALIVE * self.hints.weight(s.shape, s.kind)
+            elif isinstance(s, Compute) and s.op is None and s.target not in exact and is_sum(s.body, self.summed):
+                out[s.target] = _MADE * self.hints.weight(s.shape, s.kind)
+        out |= {
+            a.name: _MADE * self.hints.weight(a.statement.shape, a.statement.kind)
+            for a in self.atoms.values()
+            if a.safe
+        }
         return out
 
     def cut(self, kept: Sequence[str] | None) -> list[Value]:
@@ -198,7 +226,7 @@ class _Values:
         for whole, s, needs in self.values:
             fixed = s.target in exact or (s.target in given and s.target not in own)
             free = kept is not None or fixed or not is_dear(whole) or again(whole, growth) or self.counts(s)
-            unfit = None if fixed else _UNFIT * weight(s.shape, s.kind)
+            unfit = None if fixed else _UNFIT * self.hints.weight(s.shape, s.kind)
             found[s.target] = Value(s.target, needs, cost(s.target, unfit), free, s.target in self.wanted)
         for a in self.atoms.values():
             found[a.name] = Value(a.name, a.needs, cost(a.name, None), recomputable=True, wanted=a.name in self.wanted)
@@ -207,26 +235,29 @@ class _Values:
     def counts(self, s: Compute | Scatter) -> bool:
         """Whether a statement counts conditions that can be leaves."""
         found = counted(s)
-        return bool(found) and all(_is_condition(c) for c in found)
+        return bool(found) and all(isinstance(c, Read) or _is_condition(c) for c in found)
 
-    def stated(self, atoms: Mapping[Compute | Scatter, _Atom], shown: Mapping[str, str]) -> tuple[Statement, ...]:
-        """The statements of the gradient with chosen conditions as statements of their own."""
+    def stated(
+        self, p: Program, atoms: Mapping[Compute | Scatter, _Atom], shown: Mapping[str, str]
+    ) -> tuple[Statement, ...]:
+        """The statements of a program with chosen parts of bodies as statements of their own."""
         done: list[Statement] = []
         made: dict[str, None] = {}
 
         def swap(e: Scalar, loops: tuple[Loop, ...]) -> Scalar:
-            if _is_condition(e):
-                alone = _alone(e, loops)
+            alone = self.part(e, loops)
+            if alone is not None and (p is self.gradient or alone.body in (e, neg(e))):  # else it is rounded otherwise
                 atom = atoms.get(canonical(alone))
                 if atom is not None:
                     name = shown[atom.name]
                     if name not in made:
                         made[name] = None
                         done.append(replace(alone, target=name))
-                    return Read(name, positions(alone.axes))
+                    read = Read(name, positions(alone.axes))
+                    return neg(read) if alone.kind is Kind.FLOAT and ordered(e, self.summed)[1] else read
             return rebuild(e, lambda c: swap(c, loops))
 
-        for s in self.gradient.statements:
+        for s in p.statements:
             match s:
                 case Compute():
                     changed: Statement = replace(s, body=swap(s.body, s.loops))
@@ -262,8 +293,19 @@ def _is_condition(e: Scalar) -> bool:
     return isinstance(e, Apply) and row(e.fn).result == "bool" and bool(reads(e))
 
 
-def _alone(e: Scalar, loops: tuple[Loop, ...]) -> Compute:
-    """A condition as a statement over the loops that it depends on, in the order of what it reads."""
+def _is_value(t: Tensor) -> bool:
+    return t.role is not Role.COTANGENT and t.kind is Kind.FLOAT
+
+
+def _wish(part: Compute) -> str:
+    """What a leaf out of a body is to be called."""
+    if part.kind is Kind.BOOL:
+        return "condition"
+    return "difference" if isinstance(part.body, Apply) and part.body.fn == "sub" else "total"
+
+
+def _alone(e: Scalar, loops: tuple[Loop, ...], kind: Kind) -> Compute:
+    """An expression as a statement over the loops that it depends on, in the order of what it reads."""
     seen = dict.fromkeys(p for r in reads(e) for at in r.at for p in ((at,) if isinstance(at, Batch) else walk(at)))
     order = [a for p in seen for a in loops_of(e, loops) if p == (a if isinstance(a, Batch) else Index(a.name))]
-    return Compute("", tuple(dict.fromkeys((*order, *loops_of(e, loops)))), e, kind=Kind.BOOL)
+    return Compute("", tuple(dict.fromkeys((*order, *loops_of(e, loops)))), e, kind=kind)

@@ -1,7 +1,7 @@
 """Save or recompute: the forward program with residuals appended, and the backward program that reads them.
 
 Everything the gradient needs that does not depend on a cotangent could be kept. What is kept is a minimum cut on bytes.
-Sizes are symbolic, so a tensor with more indices weighs more than any with fewer; outputs weigh half because they are
+Sizes are symbolic, and taken to be what `opgen.opt.hints` says; outputs weigh half because they are
 alive anyway, and inputs nothing, because backward cannot be differentiated without them. Reductions and contractions
 are not computed twice, with one exception: what outgrows every input and output of the operator (`opgen.ir.growth`) may
 be, where it is summed along rows only. A softmax that is no output can leave the statistics of its rows instead of its
@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from opgen.diff.structure import close
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
-from opgen.ir.program import Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
+from opgen.ir.program import Kind, Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
 from opgen.ir.rewrite import renamed
 from opgen.ir.scalar import Read
 from opgen.opt.dce import dce
+from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear, weight
+from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def save(
     residuals = tuple(t.name for t in saved if t.name in read or t.name in (leaves or ()))
     other = _other_names(forward, backward, residuals)
     shown = tuple(other.get(n, n) for n in residuals)
-    return Saved(_extended(forward, early, residuals), _with_names(backward, other), shown)
+    return Saved(_extended(forward, early, residuals, leaves or ()), _with_names(backward, other), shown)
 
 
 def _other_names(forward: Program, backward: Program, residuals: Sequence[str]) -> dict[str, str]:
@@ -110,7 +111,7 @@ def _chosen(
     own = {s.target for s in parts(forward.statements)}
     results = {o.value for o in gradient.outputs if o.value not in own}  # not kept: their names are those of gradients
     exact = compared(gradient)
-    growth = Growth.of(forward)
+    growth, hints = Growth.of(forward), Hints.of(forward)
     inputs = [t for t in gradient.inputs if t.role is not Role.COTANGENT]
     values: list[Value] = []
     for t in inputs:
@@ -120,7 +121,7 @@ def _chosen(
         fixed = any(t in exact for t in targets(whole)) and not is_copy(whole, inputs)
         fixed = fixed or any(t in results for t in targets(whole))
         for s in parts((whole,)):
-            cost = None if fixed else weight(s.shape, s.kind) * (1 if s.target in alive else 2)
+            cost = None if fixed else hints.weight(s.shape, s.kind) * (1 if s.target in alive else 2)
             cost = 0 if s.target in (leaves or ()) else cost
             recomputable = fixed or not is_dear(whole) or again(whole, growth) or _counts(whole, leaves)
             values.append(Value(s.target, _outside(whole), cost, recomputable, s.target in wanted))
@@ -138,8 +139,10 @@ def _outside(s: Statement) -> tuple[str, ...]:
     return tuple(r.tensor for r in statement_reads(s) if r.tensor not in targets(s))
 
 
-def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str, ...]) -> Program:
-    """The forward program that also returns the residuals."""
+def _extended(
+    forward: Program, early: Sequence[Statement], residuals: tuple[str, ...], leaves: tuple[str, ...]
+) -> Program:
+    """The forward program that also returns the residuals; a leaf among them has a gradient of its own."""
     own = {s.target for s in parts(forward.statements)}
     statements = (*forward.statements, *(s for s in early if s.target not in own))
     alive = {o.value for o in forward.outputs}
@@ -149,5 +152,6 @@ def _extended(forward: Program, early: Sequence[Statement], residuals: tuple[str
     for n in residuals:
         if n not in alive:
             name = n if n not in taken else f"{n}_residual"
-            extra.append(Output(name, n, shapes[n].shape, shapes[n].kind, differentiable=False, of=n))
+            kind, smooth = shapes[n].kind, n in leaves and shapes[n].kind is Kind.FLOAT
+            extra.append(Output(name, n, shapes[n].shape, kind, differentiable=smooth, of=n, kept=True))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))

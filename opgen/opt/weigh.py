@@ -1,8 +1,4 @@
-"""What it takes to keep a value for later or to compute it again, before any size is known.
-
-In go statements and programs; out come bytes and answers. Sizes are symbolic, so a tensor with more indices weighs more
-than any with fewer.
-"""
+"""What it takes to compute a value again, and what must not be: in go statements and programs, out come answers."""
 
 from __future__ import annotations
 
@@ -10,24 +6,8 @@ from collections.abc import Sequence
 
 from opgen.diff.structure import tensors_of
 from opgen.ir.growth import Growth
-from opgen.ir.program import Compute, Kind, Program, Role, Scatter, Shape, Statement, Tensor, statement_scalars, targets
+from opgen.ir.program import Compute, Kind, Program, Role, Scatter, Statement, Tensor, statement_scalars, targets
 from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Lit, Read, Scalar, walk
-
-_BATCH_HINT, _DIM_HINT = 1 << 12, 1 << 8
-_BYTES = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
-
-
-def weight(shape: Shape, kind: Kind) -> int:
-    """Bytes, for sizes that stand for all."""
-    total = _BYTES[kind]
-    for size in shape:
-        if isinstance(size, Batch):
-            total *= _BATCH_HINT
-        elif isinstance(size, Lit):
-            total *= max(int(size.value), 1)
-        else:
-            total *= _DIM_HINT
-    return total
 
 
 def independent(gradient: Program) -> list[Statement]:

@@ -107,7 +107,8 @@ class _Planner:
         ordinary = tuple(s for s in statements if s.target not in found.uses)
         kept = kept_maps(ordinary, results, operands, ranges)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
-        items = self._grouped(statements, kept | results, products | set(convolved), maps, found)
+        residuals = {o.value for o in outputs if o.kept and o.value in maps}
+        items = self._grouped(statements, kept | results, products | set(convolved), maps, found, residuals)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
     # --- rewriting -----------------------------------------------------------------------------------------------
@@ -158,6 +159,7 @@ class _Planner:
         products: set[str],
         maps: dict[str, Compute],
         streams: Streamed,
+        residuals: Collection[str],
     ) -> list[Item]:
         grouping = Grouping()
         for s in statements:
@@ -175,6 +177,7 @@ class _Planner:
                 grouping.alone(s, tuple(found))
             else:
                 grouping.place(s, tuple(found))
+        grouping.settle(residuals)
         return grouping.items
 
     # --- the plan ------------------------------------------------------------------------------------------------

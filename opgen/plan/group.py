@@ -7,6 +7,7 @@ Statements join a nest when they run over the same outer points and read what ot
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
@@ -82,15 +83,28 @@ class Grouping:
         self.items: list[Item] = []
 
     def place(self, s: Compute, reads: tuple[Read, ...]) -> None:
+        if not self._joins(s, reads, along=False):
+            self.items.append(lone(s, reads))
+
+    def _joins(self, s: Compute, reads: tuple[Read, ...], *, along: bool) -> bool:
         read = {r.tensor for r in reads}
         producer = max((k for k, item in enumerate(self.items) if not read.isdisjoint(targets(item))), default=0)
         for item in reversed(self.items[producer:]):
             if isinstance(item, Group):
-                member = _fit(item, s, reads)
+                member = _fit(item, s, reads, along=along)
                 if member is not None:
-                    item.members.append(member)
-                    return
-        self.items.append(lone(s, reads))
+                    item.members.insert(0 if along else len(item.members), member)
+                    return True
+        return False
+
+    def settle(self, maps: Collection[str]) -> None:
+        """Let passes that fold over the same memory store these maps, which no other step waits for."""
+        for item in self.items:
+            if isinstance(item, Group) and not item.folds:
+                for m in item.members:
+                    if m.statement.target in maps and self._joins(m.statement, m.reads, along=True):
+                        item.members = [other for other in item.members if other is not m]
+        self.items = [item for item in self.items if not isinstance(item, Group) or item.members]
 
     def flow(self, u: Use, memory: tuple[Read, ...], names: Names) -> None:
         """Put a use of pairs into the latest stream that it fits, else into a new one."""
@@ -124,14 +138,20 @@ def biased(s: Compute, reads: tuple[Read, ...], bias: Read, name: str) -> Group:
     return g
 
 
-def _fit(g: Group, s: Compute, reads: tuple[Read, ...]) -> Member | None:
+def _fit(g: Group, s: Compute, reads: tuple[Read, ...], *, along: bool) -> Member | None:
     """The statement as a member of a nest, or None where it may not or should not join."""
     own = [r for r in reads if g.member(r.tensor)]
     pairs = _forced(g, s, own)
     if pairs is None:
         return None
     bound = _complete(g, s, pairs)
-    if bound is None or not _worth(g, s, reads, bool(own), len(bound)):
+    if bound is None:
+        return None
+    if along:
+        free = [extent(a) for a in s.axes if (a if isinstance(a, Batch) else a.name) not in bound]
+        if own or not _shares_pass(g, free, reads):
+            return None
+    elif not _worth(g, s, reads, bool(own), len(bound)):
         return None
     bindings = {a: o.name for o, a in zip(g.outer, bound, strict=True) if isinstance(o, Axis) and isinstance(a, str)}
     return Member(s, bindings, reads, tuple(bound))
@@ -195,16 +215,15 @@ def _worth(g: Group, s: Compute, reads: tuple[Read, ...], dependent: bool, bound
     if s.op is not None:
         if not exact or (not g.outer and dependent):
             return False
-        return dependent or (g.folds and _shares_pass(g, s, reads))
+        return dependent or (g.folds and _shares_pass(g, [extent(a) for a in s.over], reads))
     if exact:
         return dependent or not g.folds
     return bool(g.outer) and g.folds and dependent
 
 
-def _shares_pass(g: Group, s: Compute, reads: tuple[Read, ...]) -> bool:
-    """Whether a reduction runs over the same loops as another of the nest and reads some of the same memory."""
+def _shares_pass(g: Group, sizes: list[Scalar | Batch], reads: tuple[Read, ...]) -> bool:
+    """Whether a reduction of the nest runs over loops of these sizes and reads some of the same memory."""
     tensors = {r.tensor for r in reads}
-    sizes = [extent(a) for a in s.over]
     return any(
         m.statement.op is not None
         and [extent(a) for a in m.statement.over] == sizes

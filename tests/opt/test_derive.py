@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from opgen.diff.adjoint import adjoint
@@ -10,6 +12,7 @@ from opgen.ir.interp import run
 from opgen.ir.program import Compute, Program, Variant
 from opgen.ir.scalar import call, mul
 from opgen.ir.verify import verify
+from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, Flags, derive_variant, passes
 from opgen.opt.stabilize import stabilize
 from tests.diff.programs import at, axes, check_gradient, check_tangent, close, program, sample, tensor
@@ -39,7 +42,10 @@ def test_derived_programs_mean_the_same(name: str) -> None:
     for o in p.outputs:
         close(before[o.name].data, after[o.name].data, 1e-12)
     with_seeds = check_gradient(p, d.gradient, arrays)
-    check_tangent(p, d.tangent, d.gradient, arrays)
+    whole = with_sums(p, d.forward)
+    check_tangent(whole, d.tangent, adjoint(whole), arrays)
+    if d.through_sums is not None:
+        check_gradient(replace(whole, outputs=kept_sums(d.forward)), d.through_sums, arrays)
     assert d.source
     leaves = {t.name: after[o.name] for t in d.source.inputs for o in d.forward.outputs if o.value == t.of}
     with_seeds |= leaves
@@ -84,7 +90,8 @@ def test_what_is_kept_is_what_an_expert_keeps() -> None:
     assert kept("spelled_softmax") == ("y",)
     assert kept("layer_norm") == ("mu", "r")
     assert kept("logsumexp") == ("y",)
-    assert kept("mse") == ()
+    assert kept("mse") == ("difference",)
+    assert kept("huber") == ("difference",)
 
 
 def test_a_derivative_in_terms_of_the_result_keeps_the_result() -> None:

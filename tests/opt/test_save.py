@@ -72,6 +72,24 @@ def test_of_a_choice_the_condition_is_kept() -> None:
     assert leaves("condition = 2*y\nx = where(y > 0, condition, y)", "[y]", "outputs: [x]") == {"condition_2": "bool"}
 
 
+def test_of_inputs_that_matter_as_a_sum_alone_the_sum_is_kept() -> None:
+    assert leaves("y = (a - b)**2", "[a, b]") == {"difference": "float"}
+    assert leaves("y = sin(b - a)*(1 + (a - b)**2)", "[a, b]") == {"difference": "float"}
+    scale = "params: {scale: {type: float, default: 2.0}}"
+    assert leaves("y = exp(a/2 + scale*b - c)", "[a, b, c]", scale) == {"y": "float"}
+    assert leaves("y = (a/2 + scale*b - c)**2", "[a, b, c]", scale) == {"difference": "float"}
+    assert leaves("e = a + b\ny = where(e > 0, e**3, 2*e)", "[a, b]", "outputs: [y]") == {"e": "float"}
+
+
+def test_a_sum_is_not_kept_where_that_is_no_less_or_leads_nowhere() -> None:
+    assert leaves("y = (a - b)**2*a", "[a, b]") == {"a": "float", "b": "float"}
+    assert leaves("y = (a - 1)**2", "[a]") == {"a": "float"}
+    pairs = "y[n] = sum[m]((a[n] - b[m])**3)"
+    assert leaves(pairs, "{a: {shape: [N]}, b: {shape: [M]}}") == {"a": "float", "b": "float"}
+    stated = "backward: |\n  grad_a = grad_y*(a - b)\n  grad_b = grad_y*(b - a)"
+    assert leaves("y = (a - b)**2", "[a, b]", stated) == {"a": "float", "b": "float"}
+
+
 def test_kept_conditions_are_counted_again() -> None:
     largest = derived("y[...] = max[n](x[..., n])", "{x: {shape: [..., N]}}", "")
     assert largest.residuals == ("condition",)

@@ -10,8 +10,9 @@ import pytest
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.lower import lower
+from opgen.ir.program import Variant
 from opgen.opt.convolution import Part
-from opgen.opt.derive import derive
+from opgen.opt.derive import Flags, derive, derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Convolve, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text
@@ -118,3 +119,13 @@ outputs: [y, w]
     (derived,) = derive(operator)
     assert derived.backward is not None
     assert "grad_c" in text(build(derived.backward))
+
+
+def test_what_is_kept_of_what_a_sum_reads_is_stored_in_passing() -> None:
+    squared = spec_program(elementwise("y = mean[...]((a - b)**2)", "[a, b]", "outputs: [y]"))
+    d = derive_variant(Variant((), squared), Flags())
+    (nest,) = nests(d.forward)
+    assert nest.schedule is Schedule.WHOLE
+    (looped,) = [p for p in nest.passes if p.loops]
+    assert [s.buffer for s in looped.stores] == ["difference"]
+    assert len(looped.folds) == 1

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite, isnan, prod
 
 from opgen.diagnostics.model import Bag, Severity, Source
@@ -17,11 +17,12 @@ from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
 from opgen.ir.program import Chosen, Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.verify import verify
+from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, Flags, derive
 from opgen.spec.load import load
 from tests.random_programs.specs import Case
 
-STAGES = ("forward", "backward", "gradient", "source", "tangent", "second", "backward_tangent")
+STAGES = ("forward", "backward", "gradient", "source", "tangent", "second", "backward_tangent", "through_sums")
 STEP = 1e-5
 # Whose stated derivatives are not those of the values.
 UNTRUE = ("detach", "surrogate", "override", "function heaviside")
@@ -139,6 +140,7 @@ class _Variant:
             assert found is not None
             same(f"the optimised {stage}", found, want)
         true = not any(m in self.done.case.marks for m in UNTRUE)
+        self._sums()
         self._tangents(want)
         if true:
             self._differences("first order", self.primal, want, {o.name: o.of for o in backward.outputs})
@@ -150,15 +152,24 @@ class _Variant:
         if true and moved is not None:
             self._differences("second order", d.source, found, {o.name: o.of for o in d.second.outputs})
 
+    def _sums(self) -> None:
+        """Through sums of inputs that are kept in their place."""
+        if self.d.through_sums is not None:
+            sums = replace(with_sums(self.primal, self.d.forward), outputs=kept_sums(self.d.forward))
+            want = self.run(verify(adjoint(sums, tuple(o.of for o in self.d.through_sums.outputs))))
+            found = self.record("through_sums")
+            assert found is not None
+            same("through sums", found, want)
+            self.done.confirmed["through sums"] += 1
+
     def _tangents(self, pulled: Arrays) -> None:
         """The dot-product test."""
         pushed = self.record("tangent")
         if pushed is None or self.d.tangent is None:
             return
-        same("the optimised tangent", pushed, self.run(verify(tangent(self.primal))))
-        left = [
-            (pushed[o.name], self.known[f"grad_{o.of}"]) for o in self.d.tangent.outputs if f"grad_{o.of}" in self.known
-        ]
+        same("the optimised tangent", pushed, self.run(verify(tangent(with_sums(self.primal, self.d.forward)))))
+        outputs = [o for o in self.d.tangent.outputs if f"grad_{o.of}" in self.known and not o.kept]
+        left = [(pushed[o.name], self.known[f"grad_{o.of}"]) for o in outputs]
         moves = {t.of: self.known[t.name] for t in self.d.tangent.inputs if t.role is Role.TANGENT}
         right = [(g, moves[n.removeprefix("grad_")]) for n, g in pulled.items() if n.removeprefix("grad_") in moves]
         a, b = dot(left), dot(right)

@@ -8,13 +8,14 @@ import torch
 
 from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
-from opgen.ir.program import Given, Kind, Operator, Role, Tensor
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
 from opgen.ir.scalar import BATCH
 from tests.emit.torch_cases import result_names, to_tensor
 from tests.emit.torch_exec import function, source
 from tests.random_programs.calls import Call, Checked, same
 
-STAGES = ("forward", "backward", "tangent", "second", "backward_tangent")
+STAGES = ("forward", "backward", "tangent", "second", "backward_tangent", "through_sums")
+OF_RESIDUALS = ("tangent", "through_sums")
 EXACT = (torch.float64, 1e-7)
 SINGLE = (torch.float32, 2e-3)
 # What turns a last bit into another result.
@@ -31,12 +32,15 @@ def check_torch(done: Checked) -> None:
     for stage in STAGES:
         calls = done.of_stage(stage)
         if calls:
-            _check(done.operator, calls, stage, steady=steady)
+            made = [(c.variant, c.program) for c in done.of_stage("forward")] if stage in OF_RESIDUALS else []
+            _check(done.operator, calls, stage, made, steady=steady)
 
 
-def _check(operator: Operator, calls: list[Call], stage: str, *, steady: bool) -> None:
+def _check(
+    operator: Operator, calls: list[Call], stage: str, forward: list[tuple[Variant, Program]], *, steady: bool
+) -> None:
     programs = [(c.variant, c.program) for c in calls]
-    f = torch_function("f", programs, operator, masked=stage in ("backward", "second"))
+    f = torch_function("f", programs, operator, masked=stage in ("backward", "second"), forward=forward)
     run = function(f)
     for c in calls:
         for dtype, tolerance in (EXACT, SINGLE) if steady and stage in ("forward", "backward") else (EXACT,):

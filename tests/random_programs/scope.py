@@ -132,6 +132,7 @@ class World:
     functions: dict[str, str] = field(default_factory=dict)
     marks: dict[str, None] = field(default_factory=dict)
     required: dict[str, tuple[Size | str, ...]] = field(default_factory=dict)  # shapes that outputs must state
+    pair: tuple[Size | str, ...] | None = None  # the shape of inputs `u` and `v` that are read as a sum only
     serial: int = 0
     infinite: bool = False
 

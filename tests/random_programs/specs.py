@@ -38,6 +38,8 @@ def cases(draw: st.DrawFn) -> Case:
     lines: list[str] = []
     for _ in range(c.weighted(((6, 1), (5, 2), (2, 3)))):
         lines += _statement(w)
+    if w.pair is not None:
+        lines += statements.of_a_sum(w, w.pair)
     if c.chance(8):
         lines += statements.chosen_reduction(w)
     backward = _override(w, lines) if c.chance(5) else ""
@@ -103,6 +105,12 @@ def _inputs(w: World) -> tuple[list[str], dict[str, tuple[int, ...]]]:
         w.tensors.append(Tensor("on", shape, "bool"))
         declared.append(f"  on: {{shape: {_shown(shape)}, dtype: bool}}")
         shapes["on"] = _sizes(w, shape, batch, whole=False)
+    if c.chance(20):
+        w.mark("sum of inputs")
+        w.pair = _shape(w, w.sizes, first=False)
+        for name in ("u", "v"):
+            declared.append(f"  {name}: {{shape: {_shown(w.pair)}}}")
+            shapes[name] = _sizes(w, w.pair, batch, whole=False)
     return declared, shapes
 
 

@@ -142,6 +142,27 @@ def chosen_reduction(w: World) -> list[str]:
     return lines
 
 
+def of_a_sum(w: World, shape: tuple[Size | str, ...]) -> list[str]:
+    """A formula in which two inputs of this shape occur in one sum only, or in that and its negative."""
+    c = w.choose
+    order = tuple(s if isinstance(s, str) else Index(LETTERS[k], s) for k, s in enumerate(shape))
+    at = ", ".join(o if isinstance(o, str) else o.name for o in order)
+    a, b = (c.pick((f"{n}[{at}]", f"0.5*{n}[{at}]", f"{n}[{at}]/4")) for n in ("u", "v"))
+    total = c.pick((f"({a} - {b})", f"({a} + {b} + 0.5)", f"({b} - 1 - {a})"))
+    scope = Scope(tuple(o for o in order if isinstance(o, Index)), BATCH in order)
+    body = c.pick((f"{total}**2", f"sin({total})", f"abs({total})*{total}", f"tanh({total})/(2 + cos({total}))"))
+    if c.chance(50):
+        body = f"{body}*{floats(w, scope, 1).at(TIMES)}"
+    name = w.fresh("t")
+    last = order[-1] if order else BATCH
+    if order and c.chance(60):
+        order, over = order[:-1], last if isinstance(last, str) else last.name
+        body = f"{c.pick(('sum', 'mean', 'max'))}[{over}]({body})"
+    bound = 2.0 * 16
+    w.tensors.append(Tensor(name, shape_of(order), "float", -bound, bound))
+    return [f"{head(w, name, order)} = {body}"]
+
+
 def components(w: World) -> list[str]:
     c = w.choose
     w.mark("components")

@@ -133,6 +133,10 @@ FOUND = {
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
     ),
+    "the least of no numbers": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N, N], optional: true}}\n"
+        "forward: 'y[i < 2, ...] = x[..., 0]*min[k, ...](w[..., k, k])'\n"
+    ),
     "a batch that only an integer has": (
         "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
     ),
@@ -197,6 +201,7 @@ SHAPES = {
     "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
     "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
     "a second element of one": {"x": (1,)},
+    "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
 }
 
 

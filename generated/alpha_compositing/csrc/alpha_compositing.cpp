@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha
   call.run(2);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor weight = call.result("weight", Element::scalar);
-  const Tensor through = call.result("through", Element::compute);
+  const Tensor through = call.kept("through", Element::compute, 0, {"alpha"});
   return {output, weight, through};
 }
 

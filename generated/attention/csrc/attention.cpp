@@ -33,8 +33,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, cons
   call.run(0);
   call.run(1);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.result("softmax_j_max", Element::compute);
-  const Tensor softmax_j_scale = call.result("softmax_j_scale", Element::compute);
+  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -54,8 +54,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, cons
   call.run(2);
   call.run(1);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.result("softmax_j_max", Element::compute);
-  const Tensor softmax_j_scale = call.result("softmax_j_scale", Element::compute);
+  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -76,8 +76,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, cons
   call.run(3);
   call.run(1);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.result("softmax_j_max", Element::compute);
-  const Tensor softmax_j_scale = call.result("softmax_j_scale", Element::compute);
+  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
@@ -97,8 +97,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, cons
   call.run(4);
   call.run(1);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.result("softmax_j_max", Element::compute);
-  const Tensor softmax_j_scale = call.result("softmax_j_scale", Element::compute);
+  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 

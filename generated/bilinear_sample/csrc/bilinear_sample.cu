@@ -245,7 +245,9 @@ struct bilinear_sample_backward_grad_points_step {
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
-    const bool t_2 = 1 == i;
+    const int64_t t_2 = -row_value_2;
+    const int64_t t_3 = -col_value_2;
+    const bool t_4 = 1 == i;
     rt::Sum<opmath_t> grad_points_share_fold;
     rt::Sum<opmath_t> grad_points_share_1_fold;
     for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
@@ -253,18 +255,20 @@ struct bilinear_sample_backward_grad_points_step {
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
       const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
+      const int64_t t_5 = -a;
+      const int64_t t_6 = -b;
       opmath_t part;
       if (t) {
-        const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) - col_value_2 - b);
-        part = -(grad_share * rt::sign(points_2.load(n, 0) - row_value_2 - a) * part_2);
+        const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
+        part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
       } else {
         part = 0;
       }
       grad_points_share_fold.add(part);
       opmath_t part_3;
-      if (t_2) {
-        const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) - row_value_2 - a);
-        part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) - col_value_2 - b));
+      if (t_4) {
+        const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
+        part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
       } else {
         part_3 = 0;
       }

@@ -157,7 +157,9 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_output_value = rt::load(grad_output, row.at[0]);
       const int64_t row_value_2 = rt::load(row_2, row.at[1]);
       const int64_t col_value_2 = rt::load(col, row.at[2]);
-      const bool t_2 = 1 == outer.index(row, 0, 0);
+      const int64_t t_2 = -row_value_2;
+      const int64_t t_3 = -col_value_2;
+      const bool t_4 = 1 == outer.index(row, 0, 0);
       rt::Fold<rt::Sum, opmath_t> grad_points_share_fold;
       rt::Fold<rt::Sum, opmath_t> grad_points_share_1_fold;
       over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
@@ -168,26 +170,26 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
                                                            run.at[3] + (row_value_2 + over_a_b.index(run, 0,
                                                            i)) * image.stride(0) + (col_value_2 + over_a_b.index(run, 1,
                                                            i)) * image.stride(1)) : opmath_t(0));
+          const int64_t t_5 = -over_a_b.index(run, 0, i);
+          const int64_t t_6 = -over_a_b.index(run, 1, i);
           opmath_t part_2;
           if (t) {
-            const opmath_t part_3 = rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) - row_value_2;
-            const opmath_t part_4 = rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) - col_value_2;
-            const opmath_t part_5 = 1 - rt::abs(part_4 - over_a_b.index(run, 1, i));
-            part_2 = -(grad_share * rt::sign(part_3 - over_a_b.index(run, 0, i)) * part_5);
+            const opmath_t part_3 = 1 - rt::abs(rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) + t_3 + t_6);
+            const opmath_t part_4 = rt::sign(rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) + t_2 + t_5);
+            part_2 = -(grad_share * part_4 * part_3);
           } else {
             part_2 = 0;
           }
           grad_points_share_fold.add(lane, part_2);
-          opmath_t part_6;
-          if (t_2) {
-            const opmath_t part_7 = rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) - row_value_2;
-            const opmath_t part_8 = rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) - col_value_2;
-            const opmath_t part_9 = 1 - rt::abs(part_7 - over_a_b.index(run, 0, i));
-            part_6 = -(grad_share * part_9 * rt::sign(part_8 - over_a_b.index(run, 1, i)));
+          opmath_t part_5;
+          if (t_4) {
+            const opmath_t part_6 = 1 - rt::abs(rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) + t_2 + t_5);
+            const opmath_t part_7 = rt::sign(rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) + t_3 + t_6);
+            part_5 = -(grad_share * part_6 * part_7);
           } else {
-            part_6 = 0;
+            part_5 = 0;
           }
-          grad_points_share_1_fold.add(lane, part_6);
+          grad_points_share_1_fold.add(lane, part_5);
         });
       });
       const opmath_t grad_points_share = grad_points_share_fold.value();

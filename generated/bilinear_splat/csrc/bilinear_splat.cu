@@ -254,7 +254,9 @@ struct bilinear_splat_backward_grad_places_step {
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const opmath_t values_value = values.load(n);
-    const bool t_4 = 1 == i;
+    const int64_t t_4 = -row_value_2;
+    const int64_t t_5 = -col_value_2;
+    const bool t_6 = 1 == i;
     rt::Sum<opmath_t> grad_places_share_fold;
     rt::Sum<opmath_t> grad_places_share_1_fold;
     for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
@@ -262,18 +264,20 @@ struct bilinear_splat_backward_grad_places_step {
       const int64_t b = rt::split(&inner_rest, b_size);
       const int64_t a = inner_rest;
       const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
+      const int64_t t_7 = -a;
+      const int64_t t_8 = -b;
       opmath_t part;
       if (t_3) {
-        const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) - col_value_2 - b);
-        part = -(grad_share * rt::sign(places.load(n, 0) - row_value_2 - a) * part_2);
+        const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
+        part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
       } else {
         part = 0;
       }
       grad_places_share_fold.add(part);
       opmath_t part_3;
-      if (t_4) {
-        const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) - row_value_2 - a);
-        part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) - col_value_2 - b));
+      if (t_6) {
+        const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
+        part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
       } else {
         part_3 = 0;
       }

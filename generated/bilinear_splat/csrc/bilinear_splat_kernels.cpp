@@ -164,7 +164,9 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       const int64_t row_value_2 = rt::load(row_2, row.at[0]);
       const int64_t col_value_2 = rt::load(col, row.at[1]);
       const opmath_t values_value = rt::load(values, row.at[2]);
-      const bool t_4 = 1 == outer.index(row, 0, 0);
+      const int64_t t_4 = -row_value_2;
+      const int64_t t_5 = -col_value_2;
+      const bool t_6 = 1 == outer.index(row, 0, 0);
       rt::Fold<rt::Sum, opmath_t> grad_places_share_fold;
       rt::Fold<rt::Sum, opmath_t> grad_places_share_1_fold;
       over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
@@ -174,28 +176,28 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
                                        W) ? rt::load(grad_grid, run.at[3] + (row_value_2 + over_a_b.index(run, 0,
                                        i)) * grad_grid.stride(0) + (col_value_2 + over_a_b.index(run, 1,
                                        i)) * grad_grid.stride(1)) : opmath_t(0)) * values_value;
+          const int64_t t_7 = -over_a_b.index(run, 0, i);
+          const int64_t t_8 = -over_a_b.index(run, 1, i);
           opmath_t part_2;
           if (t_3) {
-            const opmath_t part_4 = rt::load(places, run.at[4] + 0 * places.stride(1)) - row_value_2;
-            const opmath_t part_3 = part_4 - over_a_b.index(run, 0, i);
-            const opmath_t part_6 = rt::load(places, run.at[5] + 1 * places.stride(1)) - col_value_2;
-            const opmath_t part_5 = part_6 - over_a_b.index(run, 1, i);
-            part_2 = -(grad_share * rt::sign(part_3) * (1 - rt::abs(part_5)));
+            const opmath_t part_3 = 1 - rt::abs(rt::load(places, run.at[5] + 1 * places.stride(1)) + t_5 + t_8);
+            const opmath_t part_5 = rt::sign(rt::load(places, run.at[4] + 0 * places.stride(1)) + t_4 + t_7);
+            const opmath_t part_4 = grad_share * part_5 * part_3;
+            part_2 = -part_4;
           } else {
             part_2 = 0;
           }
           grad_places_share_fold.add(lane, part_2);
-          opmath_t part_7;
-          if (t_4) {
-            const opmath_t part_9 = rt::load(places, run.at[4] + 0 * places.stride(1)) - row_value_2;
-            const opmath_t part_8 = part_9 - over_a_b.index(run, 0, i);
-            const opmath_t part_11 = rt::load(places, run.at[5] + 1 * places.stride(1)) - col_value_2;
-            const opmath_t part_10 = part_11 - over_a_b.index(run, 1, i);
-            part_7 = -(grad_share * (1 - rt::abs(part_8)) * rt::sign(part_10));
+          opmath_t part_6;
+          if (t_6) {
+            const opmath_t part_7 = 1 - rt::abs(rt::load(places, run.at[4] + 0 * places.stride(1)) + t_4 + t_7);
+            const opmath_t part_9 = rt::sign(rt::load(places, run.at[5] + 1 * places.stride(1)) + t_5 + t_8);
+            const opmath_t part_8 = grad_share * part_7 * part_9;
+            part_6 = -part_8;
           } else {
-            part_7 = 0;
+            part_6 = 0;
           }
-          grad_places_share_1_fold.add(lane, part_7);
+          grad_places_share_1_fold.add(lane, part_6);
         });
       });
       const opmath_t grad_places_share = grad_places_share_fold.value();

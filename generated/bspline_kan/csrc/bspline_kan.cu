@@ -235,10 +235,10 @@ struct bspline_kan_backward_grad_input_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     const int64_t t_2 = K - 3;
-    const opmath_t t_3 = opmath_t(0.5) * (input.load(place, i) + 1) * t_2 + 1;
+    const opmath_t t_3 = (input.load(place, i) + 1) * t_2 / 2;
     rt::Sum<opmath_t> grad_input_value_fold;
     for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      const opmath_t t_4 = t_3 - k;
+      const opmath_t t_4 = t_3 - k + 1;
       const opmath_t t_5 = rt::abs(t_4);
       const opmath_t grad_basis_value = grad_basis.load(place, i, k);
       const opmath_t t_6 = rt::sign(t_4);

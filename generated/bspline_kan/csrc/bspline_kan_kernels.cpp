@@ -71,12 +71,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_k.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t t_2 = K - 3;
-      const opmath_t t_3 = opmath_t(0.5) * (rt::load(input, row.at[0]) + 1) * t_2 + 1;
+      const opmath_t t_3 = (rt::load(input, row.at[0]) + 1) * t_2 / 2;
       rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_basis_at(grad_basis, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_4 = t_3 - over_k.index(run, 0, i);
+          const opmath_t t_4 = t_3 - over_k.index(run, 0, i) + 1;
           const opmath_t t_5 = rt::abs(t_4);
           const opmath_t grad_basis_value = grad_basis_at[i];
           const opmath_t t_6 = rt::sign(t_4);

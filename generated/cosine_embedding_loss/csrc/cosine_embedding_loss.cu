@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output, condition, condition_2
+// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, condition_2, condition, output
 // dims: N, D
 // reals: margin
 
@@ -88,6 +88,8 @@ struct cosine_embedding_loss_forward_0_output_step {
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> sum_d;
   rt::Tensor<const opmath_t> sum_d_2;
+  rt::Tensor<bool> condition_2;
+  rt::Tensor<bool> condition;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
   int64_t N;
@@ -99,11 +101,14 @@ struct cosine_embedding_loss_forward_0_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
+    const bool t = target_value == -1;
+    const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
     const opmath_t cosine = dot.load(n) / part;
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    const opmath_t part_3 = target_value == -1 ? part_2 : opmath_t(0);
-    folds->output_sum_fold.add(target_value == 1 ? 1 - cosine : part_3);
+    folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
+    condition_2.store(t, n);
+    condition.store(t_2, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -115,11 +120,13 @@ template <typename scalar_t>
 int run_cosine_embedding_loss_forward_0_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, -1},  // target
-      {3, 1, -1},  // dot
-      {4, 1, -1},  // sum_d
-      {6, 1, -1},  // sum_d_2
-      {8, 0, -1},  // output
+      {2, 1, -1},   // target
+      {3, 1, -1},   // dot
+      {4, 1, -1},   // sum_d
+      {6, 1, -1},   // sum_d_2
+      {8, 1, -1},   // condition_2
+      {9, 1, -1},   // condition
+      {10, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -128,7 +135,9 @@ int run_cosine_embedding_loss_forward_0_output(const OpgenCall& call) {
   step.dot = args.template tensor<const opmath_t>(1);
   step.sum_d = args.template tensor<const opmath_t>(2);
   step.sum_d_2 = args.template tensor<const opmath_t>(3);
-  step.output = args.template tensor<scalar_t>(4);
+  step.condition_2 = args.template tensor<bool>(4);
+  step.condition = args.template tensor<bool>(5);
+  step.output = args.template tensor<scalar_t>(6);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.N = call.dims[0];
   return rt::columns<false>(call, step, 1, call.dims[0]);
@@ -142,70 +151,8 @@ extern "C" int64_t cosine_embedding_loss_forward_0_output_workspace(const OpgenC
   return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
 }
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct cosine_embedding_loss_forward_0_condition_2_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<bool> condition;
-  rt::Tensor<bool> condition_2;
-
-  OPGEN_DEVICE void compute(int64_t target, bool* condition, bool* condition_2) const {
-    const int64_t target_value_2 = target;
-    *condition = target_value_2 == 1;
-    *condition_2 = target_value_2 == -1;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t n = point;
-    bool condition_value;
-    bool condition_2_value;
-    compute(target.load(n), &condition_value, &condition_2_value);
-    condition.store(condition_value, n);
-    condition_2.store(condition_2_value, n);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<bool, V> condition_pack;
-    rt::Pack<bool, V> condition_2_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      bool condition_value;
-      bool condition_2_value;
-      compute(target_pack.get(i), &condition_value, &condition_2_value);
-      condition_pack.set(i, condition_value);
-      condition_2_pack.set(i, condition_2_value);
-    }
-    rt::store_pack(condition, first, condition_pack);
-    rt::store_pack(condition_2, first, condition_2_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_cosine_embedding_loss_forward_0_condition_2(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {2, 1, -1},   // target
-      {9, 1, -1},   // condition
-      {10, 1, -1},  // condition_2
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_0_condition_2_step<scalar_t> step;
-  step.target = args.template tensor<const int64_t>(0);
-  step.condition = args.template tensor<bool>(1);
-  step.condition_2 = args.template tensor<bool>(2);
-  const int64_t points = call.dims[0];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int cosine_embedding_loss_forward_0_condition_2(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_forward_0_condition_2<scalar_t>(*call));
-}
-
 // --- forward_1
-// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, output, condition, condition_2
+// tensors: input1, input2, target, dot, sum_d, square1, sum_d_2, square2, condition_2, condition, output
 // dims: N, D
 // reals: margin
 
@@ -218,6 +165,8 @@ struct cosine_embedding_loss_forward_1_output_step {
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> sum_d;
   rt::Tensor<const opmath_t> sum_d_2;
+  rt::Tensor<bool> condition_2;
+  rt::Tensor<bool> condition;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
 
@@ -228,11 +177,14 @@ struct cosine_embedding_loss_forward_1_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     const int64_t target_value = target.load(n);
+    const bool t = target_value == -1;
+    const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
     const opmath_t cosine = dot.load(n) / part;
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-    const opmath_t part_3 = target_value == -1 ? part_2 : opmath_t(0);
-    folds->output_value_fold.add(target_value == 1 ? 1 - cosine : part_3);
+    folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
+    condition_2.store(t, n);
+    condition.store(t_2, n);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -244,11 +196,13 @@ template <typename scalar_t>
 int run_cosine_embedding_loss_forward_1_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, -1},  // target
-      {3, 1, -1},  // dot
-      {4, 1, -1},  // sum_d
-      {6, 1, -1},  // sum_d_2
-      {8, 0, -1},  // output
+      {2, 1, -1},   // target
+      {3, 1, -1},   // dot
+      {4, 1, -1},   // sum_d
+      {6, 1, -1},   // sum_d_2
+      {8, 1, -1},   // condition_2
+      {9, 1, -1},   // condition
+      {10, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -257,7 +211,9 @@ int run_cosine_embedding_loss_forward_1_output(const OpgenCall& call) {
   step.dot = args.template tensor<const opmath_t>(1);
   step.sum_d = args.template tensor<const opmath_t>(2);
   step.sum_d_2 = args.template tensor<const opmath_t>(3);
-  step.output = args.template tensor<scalar_t>(4);
+  step.condition_2 = args.template tensor<bool>(4);
+  step.condition = args.template tensor<bool>(5);
+  step.output = args.template tensor<scalar_t>(6);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   return rt::columns<false>(call, step, 1, call.dims[0]);
 }
@@ -828,19 +784,17 @@ extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
     // 1
     {cosine_embedding_loss_forward_0_output, cosine_embedding_loss_forward_0_output_workspace, 0},
     // 2
-    {cosine_embedding_loss_forward_0_condition_2, nullptr, 0},
-    // 3
     {cosine_embedding_loss_forward_1_output, cosine_embedding_loss_forward_1_output_workspace, 0},
-    // 4
+    // 3
     {cosine_embedding_loss_forward_2_output, nullptr, 0},
-    // 5
+    // 4
     {cosine_embedding_loss_forward_2_condition_2, nullptr, 0},
-    // 6
+    // 5
     {cosine_embedding_loss_backward_0_grad_square1, nullptr, 0},
-    // 7
+    // 6
     {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
-    // 8
+    // 7
     {cosine_embedding_loss_backward_1_grad_square1, nullptr, 0},
-    // 9
+    // 8
     {cosine_embedding_loss_backward_2_grad_square1, nullptr, 0},
 };

@@ -66,10 +66,18 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot(call, 3, 1);
   const rt::Tensor<opmath_t> sum_d(call, 4, 1);
   const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
-  const rt::Tensor<opmath_t> output(call, 8, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_n;
-  over_n.dim(N, {target.stride(0), dot.stride(0), sum_d.stride(0), sum_d_2.stride(0), 0});
+  const rt::Tensor<bool> condition_2(call, 8, 1);
+  const rt::Tensor<bool> condition(call, 9, 1);
+  const rt::Tensor<opmath_t> output(call, 10, 0);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n;
+  over_n.step(0, target.stride(0));
+  over_n.step(1, dot.stride(0));
+  over_n.step(2, sum_d.stride(0));
+  over_n.step(3, sum_d_2.stride(0));
+  over_n.step(4, condition_2.stride(0));
+  over_n.step(5, condition.stride(0));
+  over_n.dim_of_steps(N);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -82,41 +90,23 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> dot_at(dot, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
+        const bool t = target_value == -1;
+        const bool t_2 = target_value == 1;
         const opmath_t part_2 = rt::sqrt((sum_d_at[i] + opmath_t(1e-12)) * (sum_d_2_at[i] + opmath_t(1e-12)));
         const opmath_t cosine = dot_at[i] / part_2;
-        const opmath_t part_3 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-        output_sum_fold.add(lane, target_value == 1 ? 1 - cosine : target_value == -1 ? part_3 : opmath_t(0));
+        const opmath_t part_3 = t ? rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>()) : opmath_t(0);
+        output_sum_fold.add(lane, t_2 ? 1 - cosine : part_3);
+        condition_2_out.set(i, t);
+        condition_out.set(i, t_2);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[4], output_sum / N);
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_0_condition_2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<bool> condition(call, 9, 1);
-  const rt::Tensor<bool> condition_2(call, 10, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {target.stride(0), condition.stride(0), condition_2.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[1], run.step[1], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value_2 = target_at[i];
-        condition_out.set(i, target_value_2 == 1);
-        condition_2_out.set(i, target_value_2 == -1);
-      });
-    });
-  });
+  rt::store(output, rt::origin.at[6], output_sum / N);
   return rt::status(host);
 }
 
@@ -129,10 +119,18 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot(call, 3, 1);
   const rt::Tensor<opmath_t> sum_d(call, 4, 1);
   const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
-  const rt::Tensor<opmath_t> output(call, 8, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_n;
-  over_n.dim(N, {target.stride(0), dot.stride(0), sum_d.stride(0), sum_d_2.stride(0), 0});
+  const rt::Tensor<bool> condition_2(call, 8, 1);
+  const rt::Tensor<bool> condition(call, 9, 1);
+  const rt::Tensor<opmath_t> output(call, 10, 0);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n;
+  over_n.step(0, target.stride(0));
+  over_n.step(1, dot.stride(0));
+  over_n.step(2, sum_d.stride(0));
+  over_n.step(3, sum_d_2.stride(0));
+  over_n.step(4, condition_2.stride(0));
+  over_n.step(5, condition.stride(0));
+  over_n.dim_of_steps(N);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -145,17 +143,23 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> dot_at(dot, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
+        const bool t = target_value == -1;
+        const bool t_2 = target_value == 1;
         const opmath_t part_2 = rt::sqrt((sum_d_at[i] + opmath_t(1e-12)) * (sum_d_2_at[i] + opmath_t(1e-12)));
         const opmath_t cosine = dot_at[i] / part_2;
         const opmath_t part_3 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
-        output_value_fold.add(lane, target_value == 1 ? 1 - cosine : target_value == -1 ? part_3 : opmath_t(0));
+        output_value_fold.add(lane, t_2 ? 1 - cosine : t ? part_3 : opmath_t(0));
+        condition_2_out.set(i, t);
+        condition_out.set(i, t_2);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[4], output_value);
+  rt::store(output, rt::origin.at[6], output_value);
   return rt::status(host);
 }
 
@@ -470,12 +474,11 @@ int backward_2_grad_square1(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(cosine_embedding_loss) = {
     OPGEN_STEP(forward_0_square2),        // 0
     OPGEN_STEP(forward_0_output),         // 1
-    OPGEN_STEP(forward_0_condition_2),    // 2
-    OPGEN_STEP(forward_1_output),         // 3
-    OPGEN_STEP(forward_2_output),         // 4
-    OPGEN_STEP(forward_2_condition_2),    // 5
-    OPGEN_STEP(backward_0_grad_square1),  // 6
-    OPGEN_STEP(backward_0_grad_input2),   // 7
-    OPGEN_STEP(backward_1_grad_square1),  // 8
-    OPGEN_STEP(backward_2_grad_square1),  // 9
+    OPGEN_STEP(forward_1_output),         // 2
+    OPGEN_STEP(forward_2_output),         // 3
+    OPGEN_STEP(forward_2_condition_2),    // 4
+    OPGEN_STEP(backward_0_grad_square1),  // 5
+    OPGEN_STEP(backward_0_grad_input2),   // 6
+    OPGEN_STEP(backward_1_grad_square1),  // 7
+    OPGEN_STEP(backward_2_grad_square1),  // 8
 };

@@ -30,8 +30,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Tenso
   call.run(0);
   call.run(1);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor norm_d = call.result("norm_d", Element::compute);
-  const Tensor norm_d_2 = call.result("norm_d_2", Element::compute);
+  const Tensor norm_d = call.kept("norm_d", Element::compute, 0, {"x1"});
+  const Tensor norm_d_2 = call.kept("norm_d_2", Element::compute, 0, {"x2"});
   const Tensor sum_d = call.result("sum_d", Element::compute);
   return {output, norm_d, norm_d_2, sum_d};
 }

@@ -45,8 +45,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_0(const
   call.run(1);
   call.run(2);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   const Tensor sum_n_all = call.result("sum_n_all", Element::compute);
   const Tensor sum_n_all_2 = call.result("sum_n_all_2", Element::compute);
   return {output, logp_max, logp_log, sum_n_all, sum_n_all_2};
@@ -74,8 +74,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_1(const
   call.run(1);
   call.run(3);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
@@ -99,8 +99,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_2(const
   call.run(0);
   call.run(4);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
@@ -126,8 +126,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_3(const
   call.run(6);
   call.run(7);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   const Tensor sum_n_all_2 = call.result("sum_n_all_2", Element::compute);
   return {output, logp_max, logp_log, Tensor(), sum_n_all_2};
 }
@@ -153,8 +153,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_4(const
   call.run(6);
   call.run(8);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 
@@ -177,8 +177,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy_forward_5(const
   call.run(5);
   call.run(9);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor logp_max = call.result("logp_max", Element::compute);
-  const Tensor logp_log = call.result("logp_log", Element::compute);
+  const Tensor logp_max = call.kept("logp_max", Element::compute, 1, {"input"});
+  const Tensor logp_log = call.kept("logp_log", Element::compute, 1, {"input"});
   return {output, logp_max, logp_log, Tensor(), Tensor()};
 }
 

@@ -136,12 +136,10 @@ struct gelu_backward_0_grad_input_step {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t t_2 = input_value / t;
-    const opmath_t t_3 = rt::exp(-rt::square(t_2));
+    const opmath_t t_2 = rt::exp(-rt::square(input_value / t));
     const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part_3 = (t_3 == 0 ? opmath_t(0) : t_3 * input_value) / part;
-    const opmath_t part_2 = part_3 + opmath_t(0.5) * rt::erfc(-t_2);
-    *grad_input = grad_output * part_2;
+    const opmath_t part_2 = (t_2 == 0 ? opmath_t(0) : t_2 * input_value) / part;
+    *grad_input = grad_output * (part_2 + opmath_t(0.5) * rt::erfc(-input_value / t));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
@@ -205,7 +203,7 @@ struct gelu_backward_1_grad_input_step {
     const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
     const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
     const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-    const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+    const opmath_t t_4 = rt::sigmoid(2 * (t_2 * t));
     const opmath_t part = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
     *grad_input = grad_output * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * t_2 + t_4);
   }

@@ -64,11 +64,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input_value = input_at[i];
         const opmath_t t = rt::sqrt(opmath_t(2));
-        const opmath_t t_2 = input_value / t;
-        const opmath_t t_3 = rt::exp(-rt::square(t_2));
+        const opmath_t t_2 = rt::exp(-rt::square(input_value / t));
         const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_3 = (t_3 == 0 ? opmath_t(0) : t_3 * input_value) / part_2;
-        grad_input_out.set(i, grad_output_at[i] * (part_3 + opmath_t(0.5) * rt::erfc(-t_2)));
+        const opmath_t part_3 = (t_2 == 0 ? opmath_t(0) : t_2 * input_value) / part_2;
+        grad_input_out.set(i, grad_output_at[i] * (part_3 + opmath_t(0.5) * rt::erfc(-input_value / t)));
       });
     });
   });
@@ -93,7 +92,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
         const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
         const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-        const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+        const opmath_t t_4 = rt::sigmoid(2 * (t_2 * t));
         const opmath_t part_2 = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
         grad_input_out.set(i, grad_output_at[i] * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part_2) * t_2 + t_4));
       });

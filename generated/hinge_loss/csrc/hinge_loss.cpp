@@ -67,11 +67,10 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, con
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("output", Element::scalar, {});
-  call.allocate("condition", Element::boolean, {opgen::batch});
   call.allocate("condition_2", Element::boolean, {opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("output", Element::scalar, {});
   call.run(3);
-  call.run(4);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor condition = call.result("condition", Element::boolean);
   const Tensor condition_2 = call.result("condition_2", Element::boolean);
@@ -87,10 +86,9 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, con
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("output", Element::scalar, {});
-  call.allocate("condition", Element::boolean, {opgen::batch});
   call.allocate("condition_2", Element::boolean, {opgen::batch});
-  call.run(5);
+  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("output", Element::scalar, {});
   call.run(4);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor condition = call.result("condition", Element::boolean);
@@ -110,7 +108,7 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, con
   call.allocate("output", Element::scalar, {opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::batch});
   call.allocate("condition_2", Element::boolean, {opgen::batch});
-  call.run(6);
+  call.run(5);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor condition = call.result("condition", Element::boolean);
   const Tensor condition_2 = call.result("condition_2", Element::boolean);
@@ -139,7 +137,7 @@ Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, con
   call.hold();
   call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(7);
+  if (mask[0]) call.run(6);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -155,7 +153,7 @@ Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.hold();
   call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(8);
+  if (mask[0]) call.run(7);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -171,7 +169,7 @@ Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, con
   call.hold();
   call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(9);
+  if (mask[0]) call.run(8);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -188,7 +186,7 @@ Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(10);
+  if (mask[0]) call.run(9);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -205,7 +203,7 @@ Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(11);
+  if (mask[0]) call.run(10);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -222,7 +220,7 @@ Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(12);
+  if (mask[0]) call.run(11);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

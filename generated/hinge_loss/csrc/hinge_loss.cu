@@ -182,7 +182,7 @@ extern "C" int hinge_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- forward_3
-// tensors: input, target, output, condition, condition_2
+// tensors: input, target, condition_2, condition, output
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -192,6 +192,8 @@ struct hinge_loss_forward_3_output_step {
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
+  rt::Tensor<bool> condition_2;
+  rt::Tensor<bool> condition;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
   rt::Batch batch;
@@ -202,8 +204,10 @@ struct hinge_loss_forward_3_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    const opmath_t part = margin - target.load(place) * input.load(place);
-    folds->output_sum_fold.add(rt::max(opmath_t(0), part));
+    const opmath_t t = margin - target.load(place) * input.load(place);
+    folds->output_sum_fold.add(rt::max(opmath_t(0), t));
+    condition_2.store(0 > t, place);
+    condition.store(0 == t, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -217,14 +221,18 @@ int run_hinge_loss_forward_3_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},   // target
       {0, 1, 0},   // input
-      {2, 0, -1},  // output
+      {2, 1, 0},   // condition_2
+      {3, 1, 0},   // condition
+      {4, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_forward_3_output_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.condition_2 = args.template tensor<bool>(2);
+  step.condition = args.template tensor<bool>(3);
+  step.output = args.template tensor<scalar_t>(4);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -238,79 +246,8 @@ extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) 
   return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
 }
 
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct hinge_loss_forward_3_condition_2_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<bool> condition;
-  rt::Tensor<bool> condition_2;
-  opmath_t margin;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, bool* condition, bool* condition_2) const {
-    const opmath_t t = margin - target * input;
-    *condition = 0 == t;
-    *condition_2 = 0 > t;
-  }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
-    bool condition_value;
-    bool condition_2_value;
-    compute(target.load(place), input.load(place), &condition_value, &condition_2_value);
-    condition.store(condition_value, place);
-    condition_2.store(condition_2_value, place);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<bool, V> condition_pack;
-    rt::Pack<bool, V> condition_2_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      bool condition_value;
-      bool condition_2_value;
-      compute(target_pack.get(i), input_pack.get(i), &condition_value, &condition_2_value);
-      condition_pack.set(i, condition_value);
-      condition_2_pack.set(i, condition_2_value);
-    }
-    rt::store_pack(condition, first, condition_pack);
-    rt::store_pack(condition_2, first, condition_2_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_hinge_loss_forward_3_condition_2(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {1, 1, 0},  // target
-      {0, 1, 0},  // input
-      {3, 1, 0},  // condition
-      {4, 1, 0},  // condition_2
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_3_condition_2_step<scalar_t> step;
-  step.target = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.condition = args.template tensor<bool>(2);
-  step.condition_2 = args.template tensor<bool>(3);
-  step.margin = static_cast<opmath_t>(call.reals[0]);
-  step.batch = args.batch();
-  const int64_t points = rt::batch_count(call);
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int hinge_loss_forward_3_condition_2(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_3_condition_2<scalar_t>(*call));
-}
-
 // --- forward_4
-// tensors: input, target, output, condition, condition_2
+// tensors: input, target, condition_2, condition, output
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -320,6 +257,8 @@ struct hinge_loss_forward_4_output_step {
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
+  rt::Tensor<bool> condition_2;
+  rt::Tensor<bool> condition;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
   rt::Batch batch;
@@ -330,8 +269,10 @@ struct hinge_loss_forward_4_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    const opmath_t part = margin - target.load(place) * input.load(place);
-    folds->output_value_fold.add(rt::max(opmath_t(0), part));
+    const opmath_t t = margin - target.load(place) * input.load(place);
+    folds->output_value_fold.add(rt::max(opmath_t(0), t));
+    condition_2.store(0 > t, place);
+    condition.store(0 == t, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -345,14 +286,18 @@ int run_hinge_loss_forward_4_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},   // target
       {0, 1, 0},   // input
-      {2, 0, -1},  // output
+      {2, 1, 0},   // condition_2
+      {3, 1, 0},   // condition
+      {4, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_forward_4_output_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.condition_2 = args.template tensor<bool>(2);
+  step.condition = args.template tensor<bool>(3);
+  step.output = args.template tensor<scalar_t>(4);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -890,21 +835,19 @@ extern "C" const OpgenCudaStep hinge_loss_cuda_steps[] = {
     // 3
     {hinge_loss_forward_3_output, hinge_loss_forward_3_output_workspace, 0},
     // 4
-    {hinge_loss_forward_3_condition_2, nullptr, 0},
-    // 5
     {hinge_loss_forward_4_output, hinge_loss_forward_4_output_workspace, 0},
-    // 6
+    // 5
     {hinge_loss_forward_5_condition_2, nullptr, 0},
-    // 7
+    // 6
     {hinge_loss_backward_0_grad_input, nullptr, 0},
-    // 8
+    // 7
     {hinge_loss_backward_1_grad_input, nullptr, 0},
-    // 9
+    // 8
     {hinge_loss_backward_2_grad_input, nullptr, 0},
-    // 10
+    // 9
     {hinge_loss_backward_3_grad_input, nullptr, 0},
-    // 11
+    // 10
     {hinge_loss_backward_4_grad_input, nullptr, 0},
-    // 12
+    // 11
     {hinge_loss_backward_5_grad_input, nullptr, 0},
 };

@@ -98,10 +98,12 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &input, nullptr);
+  const rt::Tensor<bool> condition_2(call, 2, 1, 0);
+  const rt::Tensor<bool> condition(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 4, 0);
+  rt::Loops<5> outer;
+  rt::Loops<5> over_batch;
+  over_batch.batch(call, &target, &input, &condition_2, &condition, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -112,40 +114,18 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = rt::max(opmath_t(0), margin - target_at[i] * input_at[i]);
-        output_sum_fold.add(lane, value);
+        const opmath_t t = margin - target_at[i] * input_at[i];
+        output_sum_fold.add(lane, rt::max(opmath_t(0), t));
+        condition_2_out.set(i, 0 > t);
+        condition_out.set(i, 0 == t);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_3_condition_2(const OpgenCall& call, OpgenHost& host) {
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 4, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &target, &input, &condition, &condition_2);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = margin - target_at[i] * input_at[i];
-        condition_out.set(i, 0 == t);
-        condition_2_out.set(i, 0 > t);
-      });
-    });
-  });
+  rt::store(output, rt::origin.at[4], output_sum / elements);
   return rt::status(host);
 }
 
@@ -155,10 +135,12 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &target, &input, nullptr);
+  const rt::Tensor<bool> condition_2(call, 2, 1, 0);
+  const rt::Tensor<bool> condition(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 4, 0);
+  rt::Loops<5> outer;
+  rt::Loops<5> over_batch;
+  over_batch.batch(call, &target, &input, &condition_2, &condition, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -169,14 +151,18 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = rt::max(opmath_t(0), margin - target_at[i] * input_at[i]);
-        output_value_fold.add(lane, value);
+        const opmath_t t = margin - target_at[i] * input_at[i];
+        output_value_fold.add(lane, rt::max(opmath_t(0), t));
+        condition_2_out.set(i, 0 > t);
+        condition_out.set(i, 0 == t);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[4], output_value);
   return rt::status(host);
 }
 
@@ -386,13 +372,12 @@ OPGEN_STEPS(hinge_loss) = {
     OPGEN_STEP(forward_1_output),       // 1
     OPGEN_STEP(forward_2_output),       // 2
     OPGEN_STEP(forward_3_output),       // 3
-    OPGEN_STEP(forward_3_condition_2),  // 4
-    OPGEN_STEP(forward_4_output),       // 5
-    OPGEN_STEP(forward_5_condition_2),  // 6
-    OPGEN_STEP(backward_0_grad_input),  // 7
-    OPGEN_STEP(backward_1_grad_input),  // 8
-    OPGEN_STEP(backward_2_grad_input),  // 9
-    OPGEN_STEP(backward_3_grad_input),  // 10
-    OPGEN_STEP(backward_4_grad_input),  // 11
-    OPGEN_STEP(backward_5_grad_input),  // 12
+    OPGEN_STEP(forward_4_output),       // 4
+    OPGEN_STEP(forward_5_condition_2),  // 5
+    OPGEN_STEP(backward_0_grad_input),  // 6
+    OPGEN_STEP(backward_1_grad_input),  // 7
+    OPGEN_STEP(backward_2_grad_input),  // 8
+    OPGEN_STEP(backward_3_grad_input),  // 9
+    OPGEN_STEP(backward_4_grad_input),  // 10
+    OPGEN_STEP(backward_5_grad_input),  // 11
 };

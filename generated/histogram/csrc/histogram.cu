@@ -209,12 +209,12 @@ struct histogram_backward_grad_weight_step {
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t low;
-  int64_t B;
   opmath_t high;
+  int64_t B;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    grad_weight.store(static_cast<int64_t>(rt::floor((input.load(n) - low) * B / (high - low))) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) * B / (high - low))) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor((input.load(n) - low) * B / (high - low)))) : opmath_t(0), n);
+    grad_weight.store(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B))) : opmath_t(0), n);
   }
 };
 
@@ -233,8 +233,8 @@ int run_histogram_backward_grad_weight(const OpgenCall& call) {
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.low = static_cast<opmath_t>(call.reals[0]);
-  step.B = call.dims[1];
   step.high = static_cast<opmath_t>(call.reals[1]);
+  step.B = call.dims[1];
   return rt::map(call, step, call.dims[0]);
 }
 

@@ -89,8 +89,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const auto low = static_cast<opmath_t>(call.reals[0]);
-  const int64_t B = call.dims[1];
   const auto high = static_cast<opmath_t>(call.reals[1]);
+  const int64_t B = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
   const rt::Tensor<opmath_t> input(call, 1, 1);
@@ -102,7 +102,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(static_cast<int64_t>(rt::floor((input_at[i] - low) * B / (high - low))), B) ? rt::load(grad_output, run.at[0] + static_cast<int64_t>(rt::floor((input_at[i] - low) * B / (high - low))) * grad_output.stride(0)) : opmath_t(0);
+        const auto value = rt::within(static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B)), B) ? rt::load(grad_output, run.at[0] + static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B)) * grad_output.stride(0)) : opmath_t(0);
         grad_weight_out.set(i, value);
       });
     });

@@ -16,45 +16,52 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
+  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
 // reduction is sum
-Tensor huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
+  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(1);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
 // reduction is none
-Tensor huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                                double delta) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
+  call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
-Tensor huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction, double delta) {
+std::tuple<Tensor, Tensor> huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                              double delta) {
   if (reduction == "mean") return huber_loss_forward_0(input, target, reduction, delta);
   if (reduction == "sum") return huber_loss_forward_1(input, target, reduction, delta);
   return huber_loss_forward_2(input, target, reduction, delta);
@@ -62,12 +69,13 @@ Tensor huber_loss_forward(const Tensor& input, const Tensor& target, const std::
 
 // reduction is mean
 std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const std::string& reduction, double delta,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
@@ -81,12 +89,13 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
 
 // reduction is sum
 std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const std::string& reduction, double delta,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
@@ -100,12 +109,13 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
 
 // reduction is none
 std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                 const std::string& reduction, double delta,
+                                                 const Tensor& error, const std::string& reduction, double delta,
                                                  const std::vector<bool>& mask) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(delta);
@@ -118,11 +128,11 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, cons
 }
 
 std::tuple<Tensor, Tensor> huber_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                               const std::string& reduction, double delta,
+                                               const Tensor& error, const std::string& reduction, double delta,
                                                const std::vector<bool>& mask) {
-  if (reduction == "mean") return huber_loss_backward_0(grad_output, input, target, reduction, delta, mask);
-  if (reduction == "sum") return huber_loss_backward_1(grad_output, input, target, reduction, delta, mask);
-  return huber_loss_backward_2(grad_output, input, target, reduction, delta, mask);
+  if (reduction == "mean") return huber_loss_backward_0(grad_output, input, target, error, reduction, delta, mask);
+  if (reduction == "sum") return huber_loss_backward_1(grad_output, input, target, error, reduction, delta, mask);
+  return huber_loss_backward_2(grad_output, input, target, error, reduction, delta, mask);
 }
 
 }  // namespace
@@ -137,10 +147,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> Tensor");
+  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> (Tensor, Tensor)");
   m.def(
-      "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, float delta, bool[] "
-      "needs_input_grad) -> (Tensor, Tensor)");
+      "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float "
+      "delta, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

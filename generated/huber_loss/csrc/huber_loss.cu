@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, target, output
+// tensors: input, target, error, output
 // reals: delta
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -14,6 +14,7 @@ struct huber_loss_forward_0_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
   opmath_t delta;
   rt::Batch batch;
@@ -25,9 +26,10 @@ struct huber_loss_forward_0_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error);
-    folds->output_sum_fold.add(t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
+    const opmath_t error_2 = input.load(place) - target.load(place);
+    const opmath_t t_2 = rt::abs(error_2);
+    folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -41,14 +43,16 @@ int run_huber_loss_forward_0_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // error
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_forward_0_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.error = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -63,7 +67,7 @@ extern "C" int64_t huber_loss_forward_0_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_1
-// tensors: input, target, output
+// tensors: input, target, error, output
 // reals: delta
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -73,6 +77,7 @@ struct huber_loss_forward_1_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
   opmath_t delta;
   rt::Batch batch;
@@ -84,9 +89,10 @@ struct huber_loss_forward_1_output_step {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error = input.load(place) - target.load(place);
-    const opmath_t t_2 = rt::abs(error);
-    folds->output_value_fold.add(t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
+    const opmath_t error_2 = input.load(place) - target.load(place);
+    const opmath_t t_2 = rt::abs(error_2);
+    folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -100,14 +106,16 @@ int run_huber_loss_forward_1_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // error
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_forward_1_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.error = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -122,7 +130,7 @@ extern "C" int64_t huber_loss_forward_1_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_2
-// tensors: input, target, output
+// tensors: input, target, error, output
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -132,32 +140,40 @@ struct huber_loss_forward_2_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* output) const {
-    const opmath_t error = input - target;
-    const opmath_t t = rt::abs(error);
-    *output = t <= delta ? error * error / 2 : delta * (t - delta / 2);
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
+    const opmath_t error_value = input - target;
+    const opmath_t t = rt::abs(error_value);
+    *error = error_value;
+    *output = t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
+    opmath_t error_value_2;
     opmath_t output_value;
-    compute(input.load(place), target.load(place), &output_value);
+    compute(input.load(place), target.load(place), &error_value_2, &output_value);
+    error.store(error_value_2, place);
     output.store(output_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Pack<opmath_t, V> error_pack;
     rt::Pack<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
+      opmath_t error_value_2;
       opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &output_value);
+      compute(input_pack.get(i), target_pack.get(i), &error_value_2, &output_value);
+      error_pack.set(i, error_value_2);
       output_pack.set(i, output_value);
     }
+    rt::store_pack(error, first, error_pack);
     rt::store_pack(output, first, output_pack);
   }
 };
@@ -168,14 +184,16 @@ int run_huber_loss_forward_2_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // input
       {1, 1, 0},  // target
-      {2, 1, 0},  // output
+      {2, 1, 0},  // error
+      {3, 1, 0},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_forward_2_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.error = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -188,7 +206,7 @@ extern "C" int huber_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, target, grad_error, grad_target
+// tensors: grad_output, input, target, error, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -196,18 +214,18 @@ template <typename scalar_t>
 struct huber_loss_backward_0_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> error;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error = input - target;
-    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part / batch.count;
+  OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
+    const opmath_t error_value = error;
+    const bool part = rt::abs(error_value) <= delta;
+    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
+    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2 / batch.count;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -215,21 +233,20 @@ struct huber_loss_backward_0_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_error_value_2, &grad_target_value);
+    compute(error.load(place), &grad_error_value_2, &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto error_pack = rt::load_pack<V>(error, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -242,20 +259,18 @@ template <typename scalar_t>
 int run_huber_loss_backward_0_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_error
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // error
+      {4, 1, 0},   // grad_error
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_0_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_error = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.error = args.template tensor<const opmath_t>(0);
+  step.grad_error = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -268,7 +283,7 @@ extern "C" int huber_loss_backward_0_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_1
-// tensors: grad_output, input, target, grad_error, grad_target
+// tensors: grad_output, input, target, error, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -276,18 +291,18 @@ template <typename scalar_t>
 struct huber_loss_backward_1_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> error;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_error, opmath_t* grad_target) const {
-    const opmath_t error = input - target;
-    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part;
+  OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
+    const opmath_t error_value = error;
+    const bool part = rt::abs(error_value) <= delta;
+    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
+    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -295,21 +310,20 @@ struct huber_loss_backward_1_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_error_value_2, &grad_target_value);
+    compute(error.load(place), &grad_error_value_2, &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto error_pack = rt::load_pack<V>(error, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(error_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -322,20 +336,18 @@ template <typename scalar_t>
 int run_huber_loss_backward_1_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_error
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // error
+      {4, 1, 0},   // grad_error
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_1_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_error = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.error = args.template tensor<const opmath_t>(0);
+  step.grad_error = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -348,7 +360,7 @@ extern "C" int huber_loss_backward_1_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_2
-// tensors: grad_output, input, target, grad_error, grad_target
+// tensors: grad_output, input, target, error, grad_error, grad_target
 // reals: delta
 
 // one value per point, nothing shared between points
@@ -356,19 +368,17 @@ template <typename scalar_t>
 struct huber_loss_backward_2_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> error;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_error;
   rt::Tensor<scalar_t> grad_target;
   opmath_t delta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t grad_output, opmath_t* grad_error,
-                            opmath_t* grad_target) const {
-    const opmath_t error = input - target;
-    const opmath_t part = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-    const opmath_t grad_error_value = grad_output * part;
+  OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
+    const opmath_t error_value = error;
+    const bool part = rt::abs(error_value) <= delta;
+    const opmath_t grad_error_value = grad_output * (part ? error_value : rt::sign(error_value) * delta);
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -376,15 +386,13 @@ struct huber_loss_backward_2_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), grad_output.load_or_zero(place), &grad_error_value_2,
-            &grad_target_value);
+    compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);
     grad_error.store(grad_error_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto error_pack = rt::load_pack<V>(error, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     rt::Pack<scalar_t, V> grad_error_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
@@ -392,7 +400,7 @@ struct huber_loss_backward_2_grad_target_step {
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), grad_output_pack.get(i), &grad_error_value_2, &grad_target_value);
+      compute(error_pack.get(i), grad_output_pack.get(i), &grad_error_value_2, &grad_target_value);
       grad_error_pack.set(i, grad_error_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -405,20 +413,18 @@ template <typename scalar_t>
 int run_huber_loss_backward_2_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},  // input
-      {2, 1, 0},  // target
+      {3, 1, 0},  // error
       {0, 1, 0},  // grad_output
-      {3, 1, 0},  // grad_error
-      {4, 1, 0},  // grad_target
+      {4, 1, 0},  // grad_error
+      {5, 1, 0},  // grad_target
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   huber_loss_backward_2_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_output = args.template tensor<const scalar_t>(2);
-  step.grad_error = args.template tensor<scalar_t>(3);
-  step.grad_target = args.template tensor<scalar_t>(4);
+  step.error = args.template tensor<const opmath_t>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_error = args.template tensor<scalar_t>(2);
+  step.grad_target = args.template tensor<scalar_t>(3);
   step.delta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);

@@ -12,10 +12,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &error, nullptr);
   const opmath_t t = delta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
@@ -27,15 +28,17 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error);
-        output_sum_fold.add(lane, t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
+        const opmath_t error_2 = input_at[i] - target_at[i];
+        const opmath_t t_2 = rt::abs(error_2);
+        output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        error_out.set(i, error_2);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
+  rt::store(output, rt::origin.at[3], output_sum / elements);
   return rt::status(host);
 }
 
@@ -45,10 +48,11 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &error, nullptr);
   const opmath_t t = delta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
@@ -60,15 +64,17 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t t_2 = rt::abs(error);
-        output_value_fold.add(lane, t_2 <= delta ? error * error / 2 : delta * (t_2 - t));
+        const opmath_t error_2 = input_at[i] - target_at[i];
+        const opmath_t t_2 = rt::abs(error_2);
+        output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        error_out.set(i, error_2);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[3], output_value);
   return rt::status(host);
 }
 
@@ -78,18 +84,21 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &target, &output);
+  const rt::Tensor<opmath_t> error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &input, &target, &error, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t t = rt::abs(error);
-        output_out.set(i, t <= delta ? error * error / 2 : delta * (t - delta / 2));
+        const opmath_t error_value = input_at[i] - target_at[i];
+        const opmath_t t = rt::abs(error_value);
+        error_out.set(i, error_value);
+        output_out.set(i, t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2));
       });
     });
   });
@@ -101,24 +110,23 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, nullptr, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &error, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-        const opmath_t grad_error_value = grad_output_at * part_2 / elements;
+        const opmath_t error_value = error_at[i];
+        const bool part_2 = rt::abs(error_value) <= delta;
+        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t grad_error_value = grad_output_at * part_3 / elements;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -131,24 +139,23 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, nullptr, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &error, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-        const opmath_t grad_error_value = grad_output_at * part_2;
+        const opmath_t error_value = error_at[i];
+        const bool part_2 = rt::abs(error_value) <= delta;
+        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t grad_error_value = grad_output_at * part_3;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });
@@ -161,24 +168,23 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, &grad_output, &grad_error, &grad_target);
+  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &error, &grad_output, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error = input_at[i] - target_at[i];
-        const opmath_t part_2 = rt::abs(error) <= delta ? error : rt::sign(error) * delta;
-        const opmath_t grad_error_value = grad_output_at[i] * part_2;
+        const opmath_t error_value = error_at[i];
+        const bool part_2 = rt::abs(error_value) <= delta;
+        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t grad_error_value = grad_output_at[i] * part_3;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
       });

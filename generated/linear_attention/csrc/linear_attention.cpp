@@ -40,10 +40,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.run(2);
   call.run(3);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor numerator_part = call.result("numerator_part", Element::compute);
+  const Tensor numerator_part = call.kept("numerator_part", Element::compute, 0, {"key", "value"});
   const Tensor numerator = call.result("numerator", Element::compute);
-  const Tensor denominator_part = call.result("denominator_part", Element::compute);
-  const Tensor denominator = call.result("denominator", Element::compute);
+  const Tensor denominator_part = call.kept("denominator_part", Element::compute, 0, {"key"});
+  const Tensor denominator = call.kept("denominator", Element::compute, 0, {"query", "key"});
   return {output, numerator_part, numerator, denominator_part, denominator};
 }
 

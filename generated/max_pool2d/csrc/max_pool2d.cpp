@@ -27,9 +27,10 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t ker
   call.number(stride.value_or(int64_t{}));
   call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.allocate("hit_output", Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
+                opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
   call.run(0);
-  return {call.result("output", Element::scalar), call.result("ties_output", Element::int64)};
+  return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
 }
 
 // stride not given
@@ -44,9 +45,10 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t ker
   call.number(kernel_size);
   call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.allocate("hit_output", Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
+                opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
   call.run(1);
-  return {call.result("output", Element::scalar), call.result("ties_output", Element::int64)};
+  return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
 }
 
 std::tuple<Tensor, Tensor> max_pool2d_forward(const Tensor& input, int64_t kernel_size,
@@ -56,53 +58,61 @@ std::tuple<Tensor, Tensor> max_pool2d_forward(const Tensor& input, int64_t kerne
 }
 
 // stride given
-Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& output,
-                             const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
-                             int64_t padding, const std::vector<bool>& mask) {
+Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& hit_output,
+                             int64_t kernel_size, const std::optional<int64_t>& stride, int64_t padding,
+                             const std::vector<bool>& mask) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.input("ties_output", ties_output, Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.input("hit_output", hit_output, Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
+             opgen::computed, opgen::computed});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
+  call.expect(2, 3, kernel_size);
+  call.expect(2, 4, kernel_size);
   call.hold();
   call.number(kernel_size);
   call.number(stride.value_or(int64_t{}));
   call.number(padding);
+  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
   if (mask[0]) call.run(2);
-  return call.result("grad_input", Element::scalar, 0, "input");
-}
-
-// stride not given
-Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& output,
-                             const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
-                             int64_t padding, const std::vector<bool>& mask) {
-  opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.input("ties_output", ties_output, Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.begin();
-  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
-  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
-  call.hold();
-  call.number(kernel_size);
-  call.number(padding);
-  call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
   if (mask[0]) call.run(3);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& output,
-                           const Tensor& ties_output, int64_t kernel_size, const std::optional<int64_t>& stride,
-                           int64_t padding, const std::vector<bool>& mask) {
+// stride not given
+Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& hit_output,
+                             int64_t kernel_size, const std::optional<int64_t>& stride, int64_t padding,
+                             const std::vector<bool>& mask) {
+  opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
+  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
+  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
+  call.input("hit_output", hit_output, Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
+             opgen::computed, opgen::computed});
+  call.begin();
+  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
+  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
+  call.expect(2, 3, kernel_size);
+  call.expect(2, 4, kernel_size);
+  call.hold();
+  call.number(kernel_size);
+  call.number(padding);
+  call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
+  if (mask[0]) call.run(2);
+  if (mask[0]) call.run(4);
+  return call.result("grad_input", Element::scalar, 0, "input");
+}
+
+Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& hit_output,
+                           int64_t kernel_size, const std::optional<int64_t>& stride, int64_t padding,
+                           const std::vector<bool>& mask) {
   if (stride.has_value()) {
-    return max_pool2d_backward_0(grad_output, input, output, ties_output, kernel_size, stride, padding, mask);
+    return max_pool2d_backward_0(grad_output, input, hit_output, kernel_size, stride, padding, mask);
   }
-  return max_pool2d_backward_1(grad_output, input, output, ties_output, kernel_size, stride, padding, mask);
+  return max_pool2d_backward_1(grad_output, input, hit_output, kernel_size, stride, padding, mask);
 }
 
 }  // namespace
@@ -119,8 +129,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def("max_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding) -> (Tensor, Tensor)");
   m.def(
-      "max_pool2d_backward(Tensor grad_output, Tensor input, Tensor output, Tensor ties_output, int kernel_size, "
-      "int? stride, int padding, bool[] needs_input_grad) -> Tensor");
+      "max_pool2d_backward(Tensor grad_output, Tensor input, Tensor hit_output, int kernel_size, int? stride, int "
+      "padding, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,18 +4,18 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, output, ties_output
+// tensors: input, output, hit_output
 // dims: H, W, P, Q
 // ints: kernel_size, stride, padding
 
-// reduces across memory: neighbouring columns together, rows in fixed order
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_forward_0_ties_output_step {
+struct max_pool2d_forward_0_hit_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
-  rt::Tensor<int64_t> ties_output;
+  rt::Tensor<bool> hit_output;
   int64_t stride;
   int64_t padding;
   int64_t H;
@@ -45,40 +45,28 @@ struct max_pool2d_forward_0_ties_output_step {
     if (Team::rank() == 0) {
       output.store(output_value, place, p, q);
     }
-    rt::Sum<int64_t> ties_output_value_fold;
     for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t s = rt::split(&inner_rest, s_size);
       const int64_t r = inner_rest;
-      int64_t part;
-      if ((p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t) == output_value) {
-        part = 1;
-      } else {
-        part = 0;
-      }
-      ties_output_value_fold.add(part);
-    }
-    rt::join<Team>(&ties_output_value_fold);
-    const int64_t ties_output_value = ties_output_value_fold.value;
-    if (Team::rank() == 0) {
-      ties_output.store(ties_output_value, place, p, q);
+      hit_output.store((p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t) == output_value, place, p, q, r, s);
     }
   }
 };
 
 template <typename scalar_t>
-int run_max_pool2d_forward_0_ties_output(const OpgenCall& call) {
+int run_max_pool2d_forward_0_hit_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 3, 0},  // input
       {1, 3, 0},  // output
-      {2, 3, 0},  // ties_output
+      {2, 5, 0},  // hit_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_forward_0_ties_output_step<scalar_t> step;
+  max_pool2d_forward_0_hit_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
-  step.ties_output = args.template tensor<int64_t>(2);
+  step.hit_output = args.template tensor<bool>(2);
   step.stride = call.ints[1];
   step.padding = call.ints[2];
   step.H = call.dims[0];
@@ -91,23 +79,23 @@ int run_max_pool2d_forward_0_ties_output(const OpgenCall& call) {
   return rt::rows(call, step, rt::batch_count(call) * call.dims[2] * call.dims[3], call.ints[0] * call.ints[0]);
 }
 
-extern "C" int max_pool2d_forward_0_ties_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_forward_0_ties_output<scalar_t>(*call));
+extern "C" int max_pool2d_forward_0_hit_output(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_forward_0_hit_output<scalar_t>(*call));
 }
 
 // --- forward_1
-// tensors: input, output, ties_output
+// tensors: input, output, hit_output
 // dims: H, W, P, Q
 // ints: kernel_size, padding
 
-// reduces across memory: neighbouring columns together, rows in fixed order
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_forward_1_ties_output_step {
+struct max_pool2d_forward_1_hit_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
-  rt::Tensor<int64_t> ties_output;
+  rt::Tensor<bool> hit_output;
   int64_t kernel_size;
   int64_t padding;
   int64_t H;
@@ -137,40 +125,28 @@ struct max_pool2d_forward_1_ties_output_step {
     if (Team::rank() == 0) {
       output.store(output_value, place, p, q);
     }
-    rt::Sum<int64_t> ties_output_value_fold;
     for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t s = rt::split(&inner_rest, s_size);
       const int64_t r = inner_rest;
-      int64_t part;
-      if ((p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t) == output_value) {
-        part = 1;
-      } else {
-        part = 0;
-      }
-      ties_output_value_fold.add(part);
-    }
-    rt::join<Team>(&ties_output_value_fold);
-    const int64_t ties_output_value = ties_output_value_fold.value;
-    if (Team::rank() == 0) {
-      ties_output.store(ties_output_value, place, p, q);
+      hit_output.store((p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t) == output_value, place, p, q, r, s);
     }
   }
 };
 
 template <typename scalar_t>
-int run_max_pool2d_forward_1_ties_output(const OpgenCall& call) {
+int run_max_pool2d_forward_1_hit_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 3, 0},  // input
       {1, 3, 0},  // output
-      {2, 3, 0},  // ties_output
+      {2, 5, 0},  // hit_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_forward_1_ties_output_step<scalar_t> step;
+  max_pool2d_forward_1_hit_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
-  step.ties_output = args.template tensor<int64_t>(2);
+  step.hit_output = args.template tensor<bool>(2);
   step.kernel_size = call.ints[0];
   step.padding = call.ints[1];
   step.H = call.dims[0];
@@ -183,22 +159,78 @@ int run_max_pool2d_forward_1_ties_output(const OpgenCall& call) {
   return rt::rows(call, step, rt::batch_count(call) * call.dims[2] * call.dims[3], call.ints[0] * call.ints[0]);
 }
 
-extern "C" int max_pool2d_forward_1_ties_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_forward_1_ties_output<scalar_t>(*call));
+extern "C" int max_pool2d_forward_1_hit_output(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_forward_1_hit_output<scalar_t>(*call));
 }
 
 // --- backward_0
-// tensors: grad_output, input, output, ties_output, grad_input
+// tensors: grad_output, input, hit_output, ties_output, grad_input
 // dims: H, W, P, Q
 // ints: kernel_size, stride, padding
 
-// reduces across memory: neighbouring columns together, rows in fixed order
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct max_pool2d_backward_0_ties_output_step {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const bool> hit_output;
+  rt::Tensor<int64_t> ties_output;
+  rt::Divider r_size;
+  rt::Divider s_size;
+  rt::Divider q_size;
+  rt::Divider p_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<int64_t> ties_output_value_fold;
+    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t s = rt::split(&inner_rest, s_size);
+      const int64_t r = inner_rest;
+      ties_output_value_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
+    }
+    rt::join<Team>(&ties_output_value_fold);
+    const int64_t ties_output_value = ties_output_value_fold.value;
+    if (Team::rank() == 0) {
+      ties_output.store(ties_output_value, place, p, q);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_max_pool2d_backward_0_ties_output(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {2, 5, 0},  // hit_output
+      {3, 3, 0},  // ties_output
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  max_pool2d_backward_0_ties_output_step<scalar_t> step;
+  step.hit_output = args.template tensor<const bool>(0);
+  step.ties_output = args.template tensor<int64_t>(1);
+  step.r_size = rt::Divider(call.ints[0]);
+  step.s_size = rt::Divider(call.ints[0]);
+  step.q_size = rt::Divider(call.dims[3]);
+  step.p_size = rt::Divider(call.dims[2]);
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[2] * call.dims[3], call.ints[0] * call.ints[0]);
+}
+
+extern "C" int max_pool2d_backward_0_ties_output(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_0_ties_output<scalar_t>(*call));
+}
+
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct max_pool2d_backward_0_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> output;
+  rt::Tensor<const bool> hit_output;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> ties_output;
   rt::Tensor<scalar_t> grad_input;
@@ -206,67 +238,60 @@ struct max_pool2d_backward_0_grad_input_step {
   int64_t stride;
   int64_t Q;
   int64_t P;
+  rt::Divider r_size;
   rt::Divider s_size;
   rt::Divider w_size;
   rt::Divider h_size;
   rt::Batch batch;
 
-  struct Folds {
-    rt::Sum<opmath_t> grad_input_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
-    const opmath_t input_value = input.load(place, h, w);
-    int64_t inner_rest = inner;
-    const int64_t s = rt::split(&inner_rest, s_size);
-    const int64_t r = inner_rest;
-    const int64_t t_3 = t - s;
-    const int64_t t_4 = t_2 - r;
-    const bool part = rt::floordiv(t_3, stride) >= 0;
-    const bool part_2 = part && rt::floordiv(t_3, stride) < Q;
-    const bool part_3 = rt::mod(t_3, stride) == 0 && part_2;
-    const bool part_4 = part_3 && rt::mod(t_4, stride) == 0;
-    const bool part_5 = rt::floordiv(t_4, stride) >= 0;
-    const bool part_6 = part_4 && (part_5 && rt::floordiv(t_4, stride) < P);
-    opmath_t part_7;
-    if (part_6) {
-      const opmath_t part_9 = output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
-                                          stride));
-      opmath_t part_8;
-      if (input_value == part_9) {
-        part_8 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
-                                          stride)) / ties_output.load(place, rt::floordiv(padding + h - r, stride),
-                                          rt::floordiv(padding + w - s, stride));
+    rt::Sum<opmath_t> grad_input_value_fold;
+    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t s = rt::split(&inner_rest, s_size);
+      const int64_t r = inner_rest;
+      const int64_t t_3 = t - s;
+      const int64_t t_4 = t_2 - r;
+      const bool part = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
+      const bool part_2 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
+      const bool part_3 = rt::mod(t_3, stride) == 0 && part && rt::mod(t_4, stride) == 0;
+      const bool part_4 = part_3 && part_2;
+      opmath_t part_5;
+      if (part_4) {
+        opmath_t part_6;
+        if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r,
+            s)) {
+          part_6 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                            stride)) / ties_output.load(place, rt::floordiv(padding + h - r, stride),
+                                            rt::floordiv(padding + w - s, stride));
+        } else {
+          part_6 = 0;
+        }
+        part_5 = part_6;
       } else {
-        part_8 = 0;
+        part_5 = 0;
       }
-      part_7 = part_8;
-    } else {
-      part_7 = 0;
+      grad_input_value_fold.add(part_5);
     }
-    folds->grad_input_value_fold.add(part_7);
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const int64_t w = rt::split(&rest, w_size);
-    const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
-    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
-    grad_input.store(grad_input_value, place, h, w);
+    rt::join<Team>(&grad_input_value_fold);
+    const opmath_t grad_input_value = grad_input_value_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(grad_input_value, place, h, w);
+    }
   }
 };
 
 template <typename scalar_t>
 int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {1, 3, 0},  // input
-      {2, 3, 0},  // output
+      {2, 5, 0},  // hit_output
       {0, 3, 0},  // grad_output
       {3, 3, 0},  // ties_output
       {4, 3, 0},  // grad_input
@@ -274,34 +299,28 @@ int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   max_pool2d_backward_0_grad_input_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.output = args.template tensor<const scalar_t>(1);
-  step.grad_output = args.template tensor<const scalar_t>(2);
-  step.ties_output = args.template tensor<const int64_t>(3);
-  step.grad_input = args.template tensor<scalar_t>(4);
+  step.hit_output = args.template tensor<const bool>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.ties_output = args.template tensor<const int64_t>(2);
+  step.grad_input = args.template tensor<scalar_t>(3);
   step.padding = call.ints[2];
   step.stride = call.ints[1];
   step.Q = call.dims[3];
   step.P = call.dims[2];
+  step.r_size = rt::Divider(call.ints[0]);
   step.s_size = rt::Divider(call.ints[0]);
   step.w_size = rt::Divider(call.dims[1]);
   step.h_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
-  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1],
-                           call.ints[0] * call.ints[0]);
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1], call.ints[0] * call.ints[0]);
 }
 
 extern "C" int max_pool2d_backward_0_grad_input(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_0_grad_input<scalar_t>(*call));
 }
 
-extern "C" int64_t max_pool2d_backward_0_grad_input_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0] * call->dims[1],
-                                     call->ints[0] * call->ints[0], 8);
-}
-
 // --- backward_1
-// tensors: grad_output, input, output, ties_output, grad_input
+// tensors: grad_output, input, hit_output, ties_output, grad_input
 // dims: H, W, P, Q
 // ints: kernel_size, padding
 
@@ -311,16 +330,14 @@ struct max_pool2d_backward_1_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> output;
+  rt::Tensor<const bool> hit_output;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> ties_output;
   int64_t padding;
   int64_t kernel_size;
   int64_t Q;
   int64_t P;
-  int64_t H;
-  int64_t W;
+  OpgenBadIndex* report;
   rt::Divider w_size;
   rt::Divider h_size;
   rt::Batch batch;
@@ -337,16 +354,10 @@ struct max_pool2d_backward_1_grad_input_step {
     const bool part_3 = part_2 && part;
     opmath_t part_4;
     if (part_3) {
-      const opmath_t part_6 = output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w,
-                                          kernel_size));
       opmath_t part_5;
-      if ((rt::floordiv(padding + h, kernel_size) * kernel_size + rt::mod(padding + h,
-          kernel_size) - padding >= 0 && rt::floordiv(padding + h, kernel_size) * kernel_size + rt::mod(padding + h,
-          kernel_size) - padding < H && rt::floordiv(padding + w, kernel_size) * kernel_size + rt::mod(padding + w,
-          kernel_size) - padding >= 0 && rt::floordiv(padding + w, kernel_size) * kernel_size + rt::mod(padding + w,
-          kernel_size) - padding < W ? input.load(place, rt::floordiv(padding + h,
-          kernel_size) * kernel_size + rt::mod(padding + h, kernel_size) - padding, rt::floordiv(padding + w,
-          kernel_size) * kernel_size + rt::mod(padding + w, kernel_size) - padding) : -rt::inf<opmath_t>()) == part_6) {
+      if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size),
+          rt::checked(rt::mod(padding + h, kernel_size), kernel_size, report, 2, 3), rt::checked(rt::mod(padding + w,
+          kernel_size), kernel_size, report, 2, 4))) {
         part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w,
                                           kernel_size)) / ties_output.load(place, rt::floordiv(padding + h,
                                           kernel_size), rt::floordiv(padding + w, kernel_size));
@@ -365,8 +376,7 @@ template <typename scalar_t>
 int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {4, 3, 0},  // grad_input
-      {1, 3, 0},  // input
-      {2, 3, 0},  // output
+      {2, 5, 0},  // hit_output
       {0, 3, 0},  // grad_output
       {3, 3, 0},  // ties_output
   };
@@ -374,16 +384,14 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
   if (args.status() != OPGEN_OK) return args.status();
   max_pool2d_backward_1_grad_input_step<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<const scalar_t>(2);
-  step.grad_output = args.template tensor<const scalar_t>(3);
-  step.ties_output = args.template tensor<const int64_t>(4);
+  step.hit_output = args.template tensor<const bool>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
+  step.ties_output = args.template tensor<const int64_t>(3);
   step.padding = call.ints[1];
   step.kernel_size = call.ints[0];
   step.Q = call.dims[3];
   step.P = call.dims[2];
-  step.H = call.dims[0];
-  step.W = call.dims[1];
+  step.report = call.device_room;
   step.w_size = rt::Divider(call.dims[1]);
   step.h_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -391,16 +399,20 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
 }
 
 extern "C" int max_pool2d_backward_1_grad_input(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_1_grad_input<scalar_t>(*call));
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_max_pool2d_backward_1_grad_input<scalar_t>(call));
+  });
 }
 
 extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
     // 0
-    {max_pool2d_forward_0_ties_output, nullptr, 0},
+    {max_pool2d_forward_0_hit_output, nullptr, 0},
     // 1
-    {max_pool2d_forward_1_ties_output, nullptr, 0},
+    {max_pool2d_forward_1_hit_output, nullptr, 0},
     // 2
-    {max_pool2d_backward_0_grad_input, max_pool2d_backward_0_grad_input_workspace, 0},
+    {max_pool2d_backward_0_ties_output, nullptr, 0},
     // 3
-    {max_pool2d_backward_1_grad_input, nullptr, 0},
+    {max_pool2d_backward_0_grad_input, nullptr, 0},
+    // 4
+    {max_pool2d_backward_1_grad_input, nullptr, 1},
 };

@@ -5,9 +5,9 @@
 
 namespace {
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
+// Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
+int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[1];
   const int64_t padding = call.ints[2];
   const int64_t H = call.dims[0];
@@ -17,56 +17,48 @@ int forward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input, &output, &ties_output);
-  outer.dim(P, {0, output.stride(1), ties_output.stride(1)}, true);
-  outer.dim(Q, {0, output.stride(2), ties_output.stride(2)}, true);
+  outer.batch(call, &input, &output, &hit_output);
+  outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
+  outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {0, 0, 0}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      opmath_t t[rt::block];
-      rt::each(columns.size, [&](int64_t i) { t[i] = -rt::inf<opmath_t>(); });
-      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::each(columns.size, [&](int64_t i) {
-          const auto value = rt::within(outer.index(columns, 0, i) * stride + over_r_s.index(point, 0, 0) - padding, H) && rt::within(outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding, W) ? rt::load(
-              input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0, i) * stride + over_r_s.index(point, 0,
-              0) - padding) * input.stride(1) + (outer.index(columns, 1, i) * stride + over_r_s.index(point, 1,
-              0) - padding) * input.stride(2)) : t[i];
-          output_value_fold.add(i, value);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const opmath_t t = -rt::inf<opmath_t>();
+      rt::Fold<rt::Max, opmath_t> output_value_fold;
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
+              input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0,
+              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1,
+              i) - padding) * input.stride(2)) : t;
+          output_value_fold.add(lane, value);
         });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
-      rt::Fold<rt::Sum, int64_t, rt::block> ties_output_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::each(columns.size, [&](int64_t i) {
-          int64_t part_2;
-          if ((rt::within(outer.index(columns, 0, i) * stride + over_r_s.index(point, 0, 0) - padding,
-              H) && rt::within(outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding,
-              W) ? rt::load(input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0,
-              i) * stride + over_r_s.index(point, 0, 0) - padding) * input.stride(1) + (outer.index(columns, 1,
-              i) * stride + over_r_s.index(point, 1, 0) - padding) * input.stride(2)) : t[i]) == output_value_fold[i]) {
-            part_2 = 1;
-          } else {
-            part_2 = 0;
-          }
-          ties_output_value_fold.add(i, part_2);
+      const opmath_t output_value = output_value_fold.value();
+      rt::store(output, row.at[1], output_value);
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = (rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding,
+                              H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding,
+                              W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0,
+                              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run,
+                              1, i) - padding) * input.stride(2)) : t) == output_value;
+          hit_output_out.set(i, value);
         });
       });
-      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[2], columns.step[2], columns.size);
-      rt::each(columns.size, [&](int64_t i) { ties_output_out.set(i, ties_output_value_fold[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
+// Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
+int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[0];
   const int64_t padding = call.ints[1];
   const int64_t H = call.dims[0];
@@ -75,55 +67,80 @@ int forward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t Q = call.dims[3];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &input, &output, &ties_output);
-  outer.dim(P, {0, output.stride(1), ties_output.stride(1)}, true);
-  outer.dim(Q, {0, output.stride(2), ties_output.stride(2)}, true);
+  outer.batch(call, &input, &output, &hit_output);
+  outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
+  outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
   rt::Loops<3> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {0, 0, 0}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
+  over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
   rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      opmath_t t[rt::block];
-      rt::each(columns.size, [&](int64_t i) { t[i] = -rt::inf<opmath_t>(); });
-      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::each(columns.size, [&](int64_t i) {
-          const auto value = rt::within(outer.index(columns, 0, i) * kernel_size + over_r_s.index(point, 0, 0) - padding, H) && rt::within(outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding, W) ? rt::load(
-              input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0,
-              i) * kernel_size + over_r_s.index(point, 0, 0) - padding) * input.stride(1) + (outer.index(columns, 1,
-              i) * kernel_size + over_r_s.index(point, 1, 0) - padding) * input.stride(2)) : t[i];
-          output_value_fold.add(i, value);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const opmath_t t = -rt::inf<opmath_t>();
+      rt::Fold<rt::Max, opmath_t> output_value_fold;
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
+              input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0,
+              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1,
+              i) - padding) * input.stride(2)) : t;
+          output_value_fold.add(lane, value);
         });
       });
-      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
-      rt::Fold<rt::Sum, int64_t, rt::block> ties_output_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::each(columns.size, [&](int64_t i) {
-          int64_t part_2;
-          if ((rt::within(outer.index(columns, 0, i) * kernel_size + over_r_s.index(point, 0, 0) - padding,
-              H) && rt::within(outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding,
-              W) ? rt::load(input, point.at[0] + i * columns.step[0] + (outer.index(columns, 0,
-              i) * kernel_size + over_r_s.index(point, 0, 0) - padding) * input.stride(1) + (outer.index(columns, 1,
-              i) * kernel_size + over_r_s.index(point, 1,
-              0) - padding) * input.stride(2)) : t[i]) == output_value_fold[i]) {
-            part_2 = 1;
-          } else {
-            part_2 = 0;
-          }
-          ties_output_value_fold.add(i, part_2);
+      const opmath_t output_value = output_value_fold.value();
+      rt::store(output, row.at[1], output_value);
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = (rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding,
+                              H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1,
+                              i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0,
+                              0) * kernel_size + over_r_s.index(run, 0,
+                              i) - padding) * input.stride(1) + (outer.index(row, 1,
+                              0) * kernel_size + over_r_s.index(run, 1,
+                              i) - padding) * input.stride(2)) : t) == output_value;
+          hit_output_out.set(i, value);
         });
       });
-      rt::Sink<int64_t> ties_output_out(ties_output, columns.at[2], columns.step[2], columns.size);
-      rt::each(columns.size, [&](int64_t i) { ties_output_out.set(i, ties_output_value_fold[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
+// Reduces along memory: a row is read and kept in cache by all passes.
+template <typename opmath_t>
+int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t P = call.dims[2];
+  const int64_t Q = call.dims[3];
+  const int64_t kernel_size = call.ints[0];
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
+  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &hit_output, &ties_output);
+  outer.dim(P, {hit_output.stride(1), ties_output.stride(1)});
+  outer.dim(Q, {hit_output.stride(2), ties_output.stride(2)});
+  rt::Loops<2> over_r_s;
+  over_r_s.dim(kernel_size, {hit_output.stride(3), 0});
+  over_r_s.dim(kernel_size, {hit_output.stride(4), 0});
+  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Sum, int64_t> ties_output_value_fold;
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        const rt::Source<bool> hit_output_at(hit_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = hit_output_at[i] ? 1 : 0;
+          ties_output_value_fold.add(lane, value);
+        });
+      });
+      const int64_t ties_output_value = ties_output_value_fold.value();
+      rt::store(ties_output, row.at[1], ties_output_value);
+    });
+  });
+  return rt::status(host);
+}
+
+// Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t padding = call.ints[2];
@@ -133,67 +150,55 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.dims[0];
   const int64_t W = call.dims[1];
   const int64_t kernel_size = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 3, 0);
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 3, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &output, &grad_output, &ties_output, &grad_input);
-  outer.dim(H, {input.stride(1), 0, 0, 0, grad_input.stride(1)}, true);
-  outer.dim(W, {input.stride(2), 0, 0, 0, grad_input.stride(2)}, true);
-  rt::Loops<5> over_r_s;
-  over_r_s.dim(kernel_size, {0, 0, 0, 0, 0}, true);
-  over_r_s.dim(kernel_size, {0, 0, 0, 0, 0}, true);
+  rt::Loops<4> outer;
+  outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
+  outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
+  outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
+  rt::Loops<4> over_r_s;
+  over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0, 0}, true);
+  over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const rt::Source<opmath_t> input_at(input, columns.at[0], columns.step[0], columns.size);
-      int64_t t[rt::block];
-      int64_t t_2[rt::block];
-      opmath_t input_value[rt::block];
-      rt::each(columns.size, [&](int64_t i) {
-        t[i] = padding + outer.index(columns, 1, i);
-        t_2[i] = padding + outer.index(columns, 0, i);
-        input_value[i] = input_at[i];
-      });
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
-      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
-        rt::each(columns.size, [&](int64_t i) {
-          const int64_t t_3 = t[i] - over_r_s.index(point, 1, 0);
-          const int64_t t_4 = t_2[i] - over_r_s.index(point, 0, 0);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const int64_t t = padding + outer.index(row, 1, 0);
+      const int64_t t_2 = padding + outer.index(row, 0, 0);
+      rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const int64_t t_3 = t - over_r_s.index(run, 1, i);
+          const int64_t t_4 = t_2 - over_r_s.index(run, 0, i);
           const bool part_2 = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
           const bool part_3 = rt::mod(t_3, stride) == 0 && part_2 && rt::mod(t_4, stride) == 0;
-          const bool part_4 = part_3 && (rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P);
-          opmath_t part_5;
-          if (part_4) {
-            opmath_t part_6;
-            if (input_value[i] == rt::load(output,
-                point.at[1] + i * columns.step[1] + rt::floordiv(padding + outer.index(columns, 0,
-                i) - over_r_s.index(point, 0, 0),
-                stride) * output.stride(1) + rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point,
-                1, 0), stride) * output.stride(2))) {
-              part_6 = rt::load(grad_output,
-                                point.at[2] + i * columns.step[2] + rt::floordiv(padding + outer.index(columns, 0,
-                                i) - over_r_s.index(point, 0, 0),
-                                stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
-                                i) - over_r_s.index(point, 1, 0),
-                                stride) * grad_output.stride(2)) / rt::load(ties_output,
-                                point.at[3] + i * columns.step[3] + rt::floordiv(padding + outer.index(columns, 0,
-                                i) - over_r_s.index(point, 0, 0),
-                                stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(columns, 1,
-                                i) - over_r_s.index(point, 1, 0), stride) * ties_output.stride(2));
+          const bool part_4 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
+          const bool part_5 = part_3 && part_4;
+          opmath_t part_6;
+          if (part_5) {
+            opmath_t part_7;
+            if (rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run,
+                0, i), stride) * hit_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
+                0) - over_r_s.index(run, 1, i), stride) * hit_output.stride(2))) {
+              part_7 = rt::load(grad_output, run.at[1] + rt::floordiv(padding + outer.index(row, 0,
+                                0) - over_r_s.index(run, 0, i),
+                                stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
+                                0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / rt::load(ties_output,
+                                run.at[2] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i),
+                                stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
+                                0) - over_r_s.index(run, 1, i), stride) * ties_output.stride(2));
             } else {
-              part_6 = 0;
+              part_7 = 0;
             }
-            part_5 = part_6;
+            part_6 = part_7;
           } else {
-            part_5 = 0;
+            part_6 = 0;
           }
-          grad_input_value_fold.add(i, part_5);
+          grad_input_value_fold.add(lane, part_6);
         });
       });
-      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[4], columns.step[4], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
+      const opmath_t grad_input_value = grad_input_value_fold.value();
+      rt::store(grad_input, row.at[3], grad_input_value);
     });
   });
   return rt::status(host);
@@ -208,18 +213,17 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t P = call.dims[2];
   const int64_t H = call.dims[0];
   const int64_t W = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 3, 0);
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 3, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &output, &grad_output, &ties_output, &grad_input);
-  outer.dim(H, {0, 0, 0, 0, grad_input.stride(1)}, true);
-  outer.dim(W, {0, 0, 0, 0, grad_input.stride(2)}, true);
+  rt::Loops<4> outer;
+  outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
+  outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
+  outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const int64_t t = padding + outer.index(run, 1, i);
         const int64_t t_2 = padding + outer.index(run, 0, i);
@@ -228,21 +232,16 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t part_4;
         if (part_3) {
           opmath_t part_5;
-          if ((rt::within(rt::floordiv(padding + outer.index(run, 0, i),
-              kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 0, i), kernel_size) - padding,
-              H) && rt::within(rt::floordiv(padding + outer.index(run, 1, i),
-              kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 1, i), kernel_size) - padding,
-              W) ? rt::load(input, run.of(0, i) + (rt::floordiv(padding + outer.index(run, 0, i),
-              kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 0, i),
-              kernel_size) - padding) * input.stride(1) + (rt::floordiv(padding + outer.index(run, 1, i),
-              kernel_size) * kernel_size + rt::mod(padding + outer.index(run, 1, i),
-              kernel_size) - padding) * input.stride(2)) : -rt::inf<opmath_t>()) == rt::load(output, run.of(1,
-              i) + rt::floordiv(padding + outer.index(run, 0, i),
-              kernel_size) * output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-              kernel_size) * output.stride(2))) {
-            part_5 = rt::load(grad_output, run.of(2, i) + rt::floordiv(padding + outer.index(run, 0, i),
+          if (rt::inside(host, rt::mod(padding + outer.index(run, 0, i), kernel_size), kernel_size, 2,
+              3) && rt::inside(host, rt::mod(padding + outer.index(run, 1, i), kernel_size), kernel_size, 2,
+              4) ? rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i),
+              kernel_size) * hit_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
+              kernel_size) * hit_output.stride(2) + rt::mod(padding + outer.index(run, 0, i),
+              kernel_size) * hit_output.stride(3) + rt::mod(padding + outer.index(run, 1, i),
+              kernel_size) * hit_output.stride(4)) : 0) {
+            part_5 = rt::load(grad_output, run.of(1, i) + rt::floordiv(padding + outer.index(run, 0, i),
                               kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                              kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(3,
+                              kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(2,
                               i) + rt::floordiv(padding + outer.index(run, 0, i),
                               kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
                               kernel_size) * ties_output.stride(2));
@@ -263,8 +262,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(max_pool2d) = {
-    OPGEN_STEP(forward_0_ties_output),  // 0
-    OPGEN_STEP(forward_1_ties_output),  // 1
-    OPGEN_STEP(backward_0_grad_input),  // 2
-    OPGEN_STEP(backward_1_grad_input),  // 3
+    OPGEN_STEP(forward_0_hit_output),    // 0
+    OPGEN_STEP(forward_1_hit_output),    // 1
+    OPGEN_STEP(backward_0_ties_output),  // 2
+    OPGEN_STEP(backward_0_grad_input),   // 3
+    OPGEN_STEP(backward_1_grad_input),   // 4
 };

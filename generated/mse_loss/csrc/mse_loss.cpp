@@ -14,42 +14,45 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor mse_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
 // reduction is sum
-Tensor mse_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(1);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
 // reduction is none
-Tensor mse_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
-Tensor mse_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction) {
   if (reduction == "mean") return mse_loss_forward_0(input, target, reduction);
   if (reduction == "sum") return mse_loss_forward_1(input, target, reduction);
   return mse_loss_forward_2(input, target, reduction);
@@ -57,11 +60,13 @@ Tensor mse_loss_forward(const Tensor& input, const Tensor& target, const std::st
 
 // reduction is mean
 std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                               const std::string& reduction, const std::vector<bool>& mask) {
+                                               const Tensor& difference, const std::string& reduction,
+                                               const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
@@ -74,11 +79,13 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const 
 
 // reduction is sum
 std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                               const std::string& reduction, const std::vector<bool>& mask) {
+                                               const Tensor& difference, const std::string& reduction,
+                                               const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
@@ -91,11 +98,13 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const 
 
 // reduction is none
 std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                               const std::string& reduction, const std::vector<bool>& mask) {
+                                               const Tensor& difference, const std::string& reduction,
+                                               const std::vector<bool>& mask) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
@@ -107,10 +116,11 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const 
 }
 
 std::tuple<Tensor, Tensor> mse_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                             const std::string& reduction, const std::vector<bool>& mask) {
-  if (reduction == "mean") return mse_loss_backward_0(grad_output, input, target, reduction, mask);
-  if (reduction == "sum") return mse_loss_backward_1(grad_output, input, target, reduction, mask);
-  return mse_loss_backward_2(grad_output, input, target, reduction, mask);
+                                             const Tensor& difference, const std::string& reduction,
+                                             const std::vector<bool>& mask) {
+  if (reduction == "mean") return mse_loss_backward_0(grad_output, input, target, difference, reduction, mask);
+  if (reduction == "sum") return mse_loss_backward_1(grad_output, input, target, difference, reduction, mask);
+  return mse_loss_backward_2(grad_output, input, target, difference, reduction, mask);
 }
 
 }  // namespace
@@ -125,10 +135,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("mse_loss_forward(Tensor input, Tensor target, str reduction) -> Tensor");
+  m.def("mse_loss_forward(Tensor input, Tensor target, str reduction) -> (Tensor, Tensor)");
   m.def(
-      "mse_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, bool[] needs_input_grad) -> "
-      "(Tensor, Tensor)");
+      "mse_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, bool[] "
+      "needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, target, output
+// tensors: input, target, difference, output
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
@@ -13,6 +13,7 @@ struct mse_loss_forward_0_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
 
@@ -22,7 +23,9 @@ struct mse_loss_forward_0_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    folds->output_sum_fold.add(rt::powi<2>(input.load(place) - target.load(place)));
+    const opmath_t difference_2 = input.load(place) - target.load(place);
+    folds->output_sum_fold.add(difference_2 * difference_2);
+    difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -32,17 +35,20 @@ struct mse_loss_forward_0_output_step {
 
 template <typename scalar_t>
 int run_mse_loss_forward_0_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // difference
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_forward_0_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
 }
@@ -56,7 +62,7 @@ extern "C" int64_t mse_loss_forward_0_output_workspace(const OpgenCall* call) {
 }
 
 // --- forward_1
-// tensors: input, target, output
+// tensors: input, target, difference, output
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
@@ -65,6 +71,7 @@ struct mse_loss_forward_1_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
 
@@ -74,7 +81,9 @@ struct mse_loss_forward_1_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    folds->output_value_fold.add(rt::powi<2>(input.load(place) - target.load(place)));
+    const opmath_t difference_2 = input.load(place) - target.load(place);
+    folds->output_value_fold.add(difference_2 * difference_2);
+    difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -84,17 +93,20 @@ struct mse_loss_forward_1_output_step {
 
 template <typename scalar_t>
 int run_mse_loss_forward_1_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // difference
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_forward_1_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
 }
@@ -108,7 +120,7 @@ extern "C" int64_t mse_loss_forward_1_output_workspace(const OpgenCall* call) {
 }
 
 // --- forward_2
-// tensors: input, target, output
+// tensors: input, target, difference, output
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -117,46 +129,58 @@ struct mse_loss_forward_2_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* output) const {
-    *output = rt::powi<2>(input - target);
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
+    const opmath_t difference_value = input - target;
+    *difference = difference_value;
+    *output = difference_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
+    opmath_t difference_value_2;
     opmath_t output_value;
-    compute(input.load(place), target.load(place), &output_value);
+    compute(input.load(place), target.load(place), &difference_value_2, &output_value);
+    difference.store(difference_value_2, place);
     output.store(output_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Pack<opmath_t, V> difference_pack;
     rt::Pack<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
+      opmath_t difference_value_2;
       opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &output_value);
+      compute(input_pack.get(i), target_pack.get(i), &difference_value_2, &output_value);
+      difference_pack.set(i, difference_value_2);
       output_pack.set(i, output_value);
     }
+    rt::store_pack(difference, first, difference_pack);
     rt::store_pack(output, first, output_pack);
   }
 };
 
 template <typename scalar_t>
 int run_mse_loss_forward_2_output(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // input
       {1, 1, 0},  // target
-      {2, 1, 0},  // output
+      {2, 1, 0},  // difference
+      {3, 1, 0},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_forward_2_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -168,45 +192,43 @@ extern "C" int mse_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct mse_loss_backward_0_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_input, opmath_t* grad_target) const {
+  OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
-    const opmath_t t = input - target;
-    *grad_input = 2 * grad_output_body * t;
-    *grad_target = -2 * grad_output_body * t;
+    const opmath_t difference_value = difference;
+    *grad_input = 2 * grad_output_body * difference_value;
+    *grad_target = -2 * grad_output_body * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_input_value, &grad_target_value);
+    compute(difference.load(place), &grad_input_value, &grad_target_value);
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_input_value, &grad_target_value);
+      compute(difference_pack.get(i), &grad_input_value, &grad_target_value);
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -217,21 +239,20 @@ struct mse_loss_backward_0_grad_target_step {
 
 template <typename scalar_t>
 int run_mse_loss_backward_0_grad_target(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_input
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // difference
+      {4, 1, 0},   // grad_input
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_backward_0_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -243,45 +264,43 @@ extern "C" int mse_loss_backward_0_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_1
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct mse_loss_backward_1_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_input, opmath_t* grad_target) const {
+  OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t t = input - target;
-    *grad_input = 2 * grad_output_value * t;
-    *grad_target = -2 * grad_output_value * t;
+    const opmath_t difference_value = difference;
+    *grad_input = 2 * grad_output_value * difference_value;
+    *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_input_value, &grad_target_value);
+    compute(difference.load(place), &grad_input_value, &grad_target_value);
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_input_value, &grad_target_value);
+      compute(difference_pack.get(i), &grad_input_value, &grad_target_value);
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -292,21 +311,20 @@ struct mse_loss_backward_1_grad_target_step {
 
 template <typename scalar_t>
 int run_mse_loss_backward_1_grad_target(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_input
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // difference
+      {4, 1, 0},   // grad_input
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_backward_1_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -318,7 +336,7 @@ extern "C" int mse_loss_backward_1_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_2
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -326,40 +344,37 @@ struct mse_loss_backward_2_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t input, opmath_t target, opmath_t* grad_input,
+  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t difference, opmath_t* grad_input,
                             opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output;
-    const opmath_t t = input - target;
-    *grad_input = 2 * grad_output_value * t;
-    *grad_target = -2 * grad_output_value * t;
+    const opmath_t difference_value = difference;
+    *grad_input = 2 * grad_output_value * difference_value;
+    *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
-    compute(grad_output.load_or_zero(place), input.load(place), target.load(place), &grad_input_value,
-            &grad_target_value);
+    compute(grad_output.load_or_zero(place), difference.load(place), &grad_input_value, &grad_target_value);
     grad_input.store(grad_input_value, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
       opmath_t grad_target_value;
-      compute(grad_output_pack.get(i), input_pack.get(i), target_pack.get(i), &grad_input_value, &grad_target_value);
+      compute(grad_output_pack.get(i), difference_pack.get(i), &grad_input_value, &grad_target_value);
       grad_input_pack.set(i, grad_input_value);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -370,21 +385,20 @@ struct mse_loss_backward_2_grad_target_step {
 
 template <typename scalar_t>
 int run_mse_loss_backward_2_grad_target(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // grad_output
-      {1, 1, 0},  // input
-      {2, 1, 0},  // target
-      {3, 1, 0},  // grad_input
-      {4, 1, 0},  // grad_target
+      {3, 1, 0},  // difference
+      {4, 1, 0},  // grad_input
+      {5, 1, 0},  // grad_target
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   mse_loss_backward_2_grad_target_step<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
-  step.target = args.template tensor<const scalar_t>(2);
-  step.grad_input = args.template tensor<scalar_t>(3);
-  step.grad_target = args.template tensor<scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
+  step.grad_target = args.template tensor<scalar_t>(3);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);

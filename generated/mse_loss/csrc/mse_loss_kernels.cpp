@@ -11,10 +11,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &difference, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -25,14 +26,16 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = rt::powi<2>(input_at[i] - target_at[i]);
-        output_sum_fold.add(lane, value);
+        const opmath_t difference_2 = input_at[i] - target_at[i];
+        output_sum_fold.add(lane, difference_2 * difference_2);
+        difference_out.set(i, difference_2);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
+  rt::store(output, rt::origin.at[3], output_sum / elements);
   return rt::status(host);
 }
 
@@ -41,10 +44,11 @@ template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &difference, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -55,14 +59,16 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = rt::powi<2>(input_at[i] - target_at[i]);
-        output_value_fold.add(lane, value);
+        const opmath_t difference_2 = input_at[i] - target_at[i];
+        output_value_fold.add(lane, difference_2 * difference_2);
+        difference_out.set(i, difference_2);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[3], output_value);
   return rt::status(host);
 }
 
@@ -71,15 +77,21 @@ template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &target, &output);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &input, &target, &difference, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::powi<2>(input_at[i] - target_at[i])); });
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t difference_value = input_at[i] - target_at[i];
+        difference_out.set(i, difference_value);
+        output_out.set(i, difference_value * difference_value);
+      });
     });
   });
   return rt::status(host);
@@ -90,24 +102,22 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &input, &target, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, nullptr, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> difference_at(difference, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_body = grad_output_at / elements;
-        const opmath_t t = input_at[i] - target_at[i];
-        grad_input_out.set(i, 2 * grad_output_body * t);
-        grad_target_out.set(i, -2 * grad_output_body * t);
+        const opmath_t difference_value = difference_at[i];
+        grad_input_out.set(i, 2 * grad_output_body * difference_value);
+        grad_target_out.set(i, -2 * grad_output_body * difference_value);
       });
     });
   });
@@ -118,24 +128,22 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &input, &target, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, nullptr, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> difference_at(difference, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at;
-        const opmath_t t = input_at[i] - target_at[i];
-        grad_input_out.set(i, 2 * grad_output_value * t);
-        grad_target_out.set(i, -2 * grad_output_value * t);
+        const opmath_t difference_value = difference_at[i];
+        grad_input_out.set(i, 2 * grad_output_value * difference_value);
+        grad_target_out.set(i, -2 * grad_output_value * difference_value);
       });
     });
   });
@@ -146,24 +154,22 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &grad_output, &input, &target, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &grad_output, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> difference_at(difference, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t t = input_at[i] - target_at[i];
-        grad_input_out.set(i, 2 * grad_output_value * t);
-        grad_target_out.set(i, -2 * grad_output_value * t);
+        const opmath_t difference_value = difference_at[i];
+        grad_input_out.set(i, 2 * grad_output_value * difference_value);
+        grad_target_out.set(i, -2 * grad_output_value * difference_value);
       });
     });
   });

@@ -91,7 +91,7 @@ struct ray_sphere_backward_grad_radius_step {
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
     const opmath_t radius_value = radius.load(place);
-    const opmath_t t = b * b + radius_value * radius_value - square;
+    const opmath_t t = b * b - square + radius_value * radius_value;
     const bool t_2 = t > 0;
     const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
     const opmath_t t_3 = rt::sqrt(t);

@@ -72,7 +72,7 @@ int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
       const opmath_t b = b_fold.value();
       const opmath_t square = square_fold.value();
       const opmath_t radius_value = rt::load(radius, row.at[2]);
-      const opmath_t t = b * b + radius_value * radius_value - square;
+      const opmath_t t = b * b - square + radius_value * radius_value;
       const bool t_2 = t > 0;
       const opmath_t grad_distance_value = rt::load(grad_distance, row.at[3]);
       const opmath_t t_3 = rt::sqrt(t);

@@ -340,18 +340,22 @@ struct se3_exp_act_backward_grad_s_step {
     const opmath_t t_9 = norm_s_2 / opmath_t(3.14159265358979323846);
     const opmath_t t_10 = rt::square(norm_s_2);
     const opmath_t t_11 = 1 - s_value_2 / 210;
-    const opmath_t t_12 = 1 - s_value_2 * t_11 / 156;
-    const opmath_t t_13 = 1 - s_value_2 * t_12 / 110;
-    const opmath_t t_14 = 1 - s_value_2 * t_13 / 72;
-    const opmath_t t_15 = s_value_2 * s_value_2;
-    const opmath_t t_16 = 1 - s_value_2 / 182;
-    const opmath_t t_17 = 1 - s_value_2 * t_16 / 132;
-    const opmath_t t_18 = 1 - s_value_2 * t_17 / 90;
-    const opmath_t t_19 = 1 - s_value_2 * t_18 / 56;
-    const opmath_t t_20 = 1 - s_value_2 / 156;
-    const opmath_t t_21 = 1 - s_value_2 * t_20 / 110;
-    const opmath_t t_22 = 1 - s_value_2 * t_21 / 72;
-    const opmath_t t_23 = 1 - s_value_2 * t_22 / 42;
+    const opmath_t t_12 = s_value_2 / 156;
+    const opmath_t t_13 = 1 - t_12 * t_11;
+    const opmath_t t_14 = s_value_2 / 110;
+    const opmath_t t_15 = 1 - t_14 * t_13;
+    const opmath_t t_16 = s_value_2 / 72;
+    const opmath_t t_17 = 1 - t_16 * t_15;
+    const opmath_t t_18 = s_value_2 / 42;
+    const opmath_t t_19 = s_value_2 * s_value_2;
+    const opmath_t t_20 = 1 - s_value_2 / 182;
+    const opmath_t t_21 = 1 - s_value_2 / 132 * t_20;
+    const opmath_t t_22 = 1 - s_value_2 / 90 * t_21;
+    const opmath_t t_23 = 1 - s_value_2 / 56 * t_22;
+    const opmath_t t_24 = 1 - t_12;
+    const opmath_t t_25 = 1 - t_14 * t_24;
+    const opmath_t t_26 = 1 - t_16 * t_25;
+    const opmath_t t_27 = 1 - t_18 * t_26;
     if (Team::rank() == 0) {
       const opmath_t part = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846) / norm_s_2;
       const opmath_t part_2 = t_7 * rt::sinc(norm_s_2 / (2 * opmath_t(3.14159265358979323846))) / s_value_2;
@@ -366,22 +370,21 @@ struct se3_exp_act_backward_grad_s_step {
       const opmath_t part_11 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_10 : part);
       const opmath_t part_12 = t_6 ? opmath_t(0) : part_11 / opmath_t(3.14159265358979323846);
       grad_norm_s.store((t_6 ? opmath_t(0) : part_9) + (t_6 ? opmath_t(0) : part_3) + part_12, place);
-      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_16 / 132) / 90 + t_17 / 90) / 56;
+      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90) / 56;
       const opmath_t part_13 = -part_14;
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_20 / 110) / 72 + t_21 / 72) / 42;
+      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72) / 42;
       const opmath_t part_15 = -part_16;
-      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_12 / 110);
+      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_13 / 110);
       const opmath_t part_17 = part_18 / 72;
-      const opmath_t part_19 = -(s_value_2 * (-(s_value_2 * (-part_17 + t_13 / 72) / 42) + t_14 / 42) / 120);
-      const opmath_t part_21 = -(part_19 + (1 - s_value_2 * t_14 / 42) / 120);
-      const opmath_t part_20 = t_6 ? part_21 : -(t_8 / (t_15 * norm_s_2));
-      const opmath_t part_22 = -(s_value_2 * (-(s_value_2 * (part_13 + t_18 / 56) / 30) + t_19 / 30) / 24);
-      const opmath_t part_24 = -(part_22 + (1 - s_value_2 * t_19 / 30) / 24);
-      const opmath_t part_23 = t_6 ? part_24 : -2 * rt::square(t_7) / t_15;
-      const opmath_t part_25 = opmath_t(0.05) * s_value_2 * (part_15 + t_22 / 42) - opmath_t(0.05) * t_23;
-      const opmath_t part_27 = grad_a * (s_value_2 * part_25 / 6 + (1 - opmath_t(0.05) * s_value_2 * t_23) / 6);
-      const opmath_t part_26 = -part_27;
-      grad_s.store(grad_c * part_20 + grad_b * part_23 + (t_6 ? part_26 : opmath_t(0)), place);
+      const opmath_t part_19 = -(s_value_2 * (-(s_value_2 * (-part_17 + t_15 / 72) / 42) + t_17 / 42) / 120);
+      const opmath_t part_21 = t_6 ? -(part_19 + (1 - t_18 * t_17) / 120) : -(t_8 / (t_19 * norm_s_2));
+      const opmath_t part_20 = grad_c * part_21;
+      const opmath_t part_22 = -(s_value_2 * (-(s_value_2 * (part_13 + t_22 / 56) / 30) + t_23 / 30) / 24);
+      const opmath_t part_24 = -(part_22 + (1 - s_value_2 / 30 * t_23) / 24);
+      const opmath_t part_23 = t_6 ? part_24 : -2 * rt::square(t_7) / t_19;
+      const opmath_t part_25 = opmath_t(0.05) * s_value_2 * (part_15 + t_26 / 42) - opmath_t(0.05) * t_27;
+      const opmath_t part_26 = -(grad_a * (s_value_2 * part_25 / 6 + (1 - s_value_2 / 20 * t_27) / 6));
+      grad_s.store(part_20 + grad_b * part_23 + (t_6 ? part_26 : opmath_t(0)), place);
     }
   }
 };
@@ -448,10 +451,10 @@ struct se3_exp_act_backward_grad_twist_step {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
     const rt::Place place = batch.place(rest);
-    const bool t_24 = i_1 - 3 >= 0;
+    const bool t_28 = i_1 - 3 >= 0;
     const opmath_t b_value = b.load(place);
     const opmath_t c_value = c.load(place);
-    const bool t_25 = i_1 < 3;
+    const bool t_29 = i_1 < 3;
     const opmath_t a_value = a.load(place);
     rt::Sum<opmath_t> grad_twist_output_fold;
     rt::Sum<opmath_t> grad_twist_output_1_fold;
@@ -462,16 +465,16 @@ struct se3_exp_act_backward_grad_twist_step {
     rt::Sum<opmath_t> grad_twist_wp_fold;
     rt::Sum<opmath_t> grad_twist_wp_1_fold;
     for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_26 = rt::mod(i + 1 - i_1, 3) == 0;
-      const bool t_27 = t_24 && t_26;
+      const bool t_30 = rt::mod(i + 1 - i_1, 3) == 0;
+      const bool t_31 = t_28 && t_30;
       const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i);
-      const bool t_28 = rt::mod(i + 2 - i_1, 3) == 0;
-      const bool t_29 = t_24 && t_28;
+      const bool t_32 = rt::mod(i + 2 - i_1, 3) == 0;
+      const bool t_33 = t_28 && t_32;
       const opmath_t grad_mix_2 = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
       const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
       const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
       opmath_t part;
-      if (t_27) {
+      if (t_31) {
         const opmath_t part_3 = b_value * wp.load(place, rt::mod(i + 2, 3));
         const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i + 2, 3));
         part = grad_output_value_3 * part_2;
@@ -480,7 +483,7 @@ struct se3_exp_act_backward_grad_twist_step {
       }
       grad_twist_output_fold.add(part);
       opmath_t part_4;
-      if (t_29) {
+      if (t_33) {
         const opmath_t part_6 = b_value * wp.load(place, rt::mod(i + 1, 3));
         const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i + 1, 3));
         part_4 = -(grad_output_value_3 * part_5);
@@ -488,31 +491,31 @@ struct se3_exp_act_backward_grad_twist_step {
         part_4 = 0;
       }
       grad_twist_output_1_fold.add(part_4);
-      grad_twist_wv_fold.add(t_27 ? grad_wv * twist.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
+      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
       opmath_t part_7;
-      if (t_25 && t_28) {
+      if (t_29 && t_32) {
         part_7 = grad_wv * twist.load(place, rt::mod(i + 1, 3) + 3);
       } else {
         part_7 = 0;
       }
       grad_twist_wv_1_fold.add(part_7);
       opmath_t part_8;
-      if (t_29) {
+      if (t_33) {
         part_8 = -(grad_wv * twist.load(place, rt::mod(i + 1, 3)));
       } else {
         part_8 = 0;
       }
       grad_twist_wv_2_fold.add(part_8);
       opmath_t part_9;
-      if (t_25 && t_26) {
+      if (t_29 && t_30) {
         part_9 = -(grad_wv * twist.load(place, rt::mod(i + 2, 3) + 3));
       } else {
         part_9 = 0;
       }
       grad_twist_wv_3_fold.add(part_9);
-      grad_twist_wp_fold.add(t_27 ? grad_wp * point_2.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
+      grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
       opmath_t part_10;
-      if (t_29) {
+      if (t_33) {
         part_10 = -(grad_wp * point_2.load(place, rt::mod(i + 1, 3)));
       } else {
         part_10 = 0;
@@ -532,11 +535,11 @@ struct se3_exp_act_backward_grad_twist_step {
     const opmath_t norm_s_3 = rt::sqrt(norm_s_squares.load(place));
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_11 = t_24 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t part_11 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
       const opmath_t part_12 = grad_norm_s.load(place) * twist_value_4 / norm_s_3;
-      const opmath_t part_13 = t_24 ? (norm_s_3 == 0 ? opmath_t(0) : part_12) : opmath_t(0);
+      const opmath_t part_13 = t_28 ? (norm_s_3 == 0 ? opmath_t(0) : part_12) : opmath_t(0);
       opmath_t part_14;
-      if (t_25) {
+      if (t_29) {
         part_14 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 0, 1));
       } else {
         part_14 = 0;

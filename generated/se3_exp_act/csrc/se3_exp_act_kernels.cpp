@@ -283,18 +283,22 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
       const opmath_t t_9 = norm_s_2 / opmath_t(3.14159265358979323846);
       const opmath_t t_10 = rt::square(norm_s_2);
       const opmath_t t_11 = 1 - s_value_2 / 210;
-      const opmath_t t_12 = 1 - s_value_2 * t_11 / 156;
-      const opmath_t t_13 = 1 - s_value_2 * t_12 / 110;
-      const opmath_t t_14 = 1 - s_value_2 * t_13 / 72;
-      const opmath_t t_15 = s_value_2 * s_value_2;
-      const opmath_t t_16 = 1 - s_value_2 / 182;
-      const opmath_t t_17 = 1 - s_value_2 * t_16 / 132;
-      const opmath_t t_18 = 1 - s_value_2 * t_17 / 90;
-      const opmath_t t_19 = 1 - s_value_2 * t_18 / 56;
-      const opmath_t t_20 = 1 - s_value_2 / 156;
-      const opmath_t t_21 = 1 - s_value_2 * t_20 / 110;
-      const opmath_t t_22 = 1 - s_value_2 * t_21 / 72;
-      const opmath_t t_23 = 1 - s_value_2 * t_22 / 42;
+      const opmath_t t_12 = s_value_2 / 156;
+      const opmath_t t_13 = 1 - t_12 * t_11;
+      const opmath_t t_14 = s_value_2 / 110;
+      const opmath_t t_15 = 1 - t_14 * t_13;
+      const opmath_t t_16 = s_value_2 / 72;
+      const opmath_t t_17 = 1 - t_16 * t_15;
+      const opmath_t t_18 = s_value_2 / 42;
+      const opmath_t t_19 = s_value_2 * s_value_2;
+      const opmath_t t_20 = 1 - s_value_2 / 182;
+      const opmath_t t_21 = 1 - s_value_2 / 132 * t_20;
+      const opmath_t t_22 = 1 - s_value_2 / 90 * t_21;
+      const opmath_t t_23 = 1 - s_value_2 / 56 * t_22;
+      const opmath_t t_24 = 1 - t_12;
+      const opmath_t t_25 = 1 - t_14 * t_24;
+      const opmath_t t_26 = 1 - t_16 * t_25;
+      const opmath_t t_27 = 1 - t_18 * t_26;
       const opmath_t part_2 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846);
       const opmath_t part_3 = t_7 * rt::sinc(norm_s_2 / (2 * opmath_t(3.14159265358979323846)));
       const opmath_t part_4 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7 / s_value_2;
@@ -310,19 +314,19 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
       const opmath_t part_14 = t_6 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
       const opmath_t part_15 = t_6 ? opmath_t(0) : grad_c * part_5;
       rt::store(grad_norm_s, row.at[7], part_15 + (t_6 ? opmath_t(0) : part_4) + part_14);
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_16 / 132) / 90 + t_17 / 90);
-      const opmath_t part_17 = s_value_2 * (-(s_value_2 * (-(part_16 / 56) + t_18 / 56) / 30) + t_19 / 30);
-      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_20 / 110) / 72 + t_21 / 72);
-      const opmath_t part_19 = s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_12 / 110;
-      const opmath_t part_20 = -(s_value_2 * (-(s_value_2 * part_19 / 72) + t_13 / 72) / 42) + t_14 / 42;
-      const opmath_t part_21 = -(-(s_value_2 * part_20 / 120) + (1 - s_value_2 * t_14 / 42) / 120);
-      const opmath_t part_22 = opmath_t(0.05) * s_value_2 * (-(part_18 / 42) + t_22 / 42);
-      const opmath_t part_23 = grad_c * (t_6 ? part_21 : -(t_8 / (t_15 * norm_s_2)));
-      const opmath_t part_24 = -(-(part_17 / 24) + (1 - s_value_2 * t_19 / 30) / 24);
-      const opmath_t part_25 = grad_b * (t_6 ? part_24 : -2 * rt::square(t_7) / t_15);
-      const opmath_t part_26 = s_value_2 * (part_22 - opmath_t(0.05) * t_23) / 6;
-      const opmath_t part_27 = -(grad_a * (part_26 + (1 - opmath_t(0.05) * s_value_2 * t_23) / 6));
-      rt::store(grad_s, row.at[8], part_23 + part_25 + (t_6 ? part_27 : opmath_t(0)));
+      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90);
+      const opmath_t part_17 = s_value_2 * (-(s_value_2 * (-(part_16 / 56) + t_22 / 56) / 30) + t_23 / 30);
+      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72);
+      const opmath_t part_19 = s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_13 / 110;
+      const opmath_t part_20 = -(s_value_2 * (-(s_value_2 * part_19 / 72) + t_15 / 72) / 42) + t_17 / 42;
+      const opmath_t part_21 = opmath_t(0.05) * s_value_2 * (-(part_18 / 42) + t_26 / 42);
+      const opmath_t part_22 = -(-(s_value_2 * part_20 / 120) + (1 - t_18 * t_17) / 120);
+      const opmath_t part_23 = grad_c * (t_6 ? part_22 : -(t_8 / (t_19 * norm_s_2)));
+      const opmath_t part_24 = -(-(part_17 / 24) + (1 - s_value_2 / 30 * t_23) / 24);
+      const opmath_t part_25 = grad_b * (t_6 ? part_24 : -2 * rt::square(t_7) / t_19);
+      const opmath_t part_26 = s_value_2 * (part_21 - opmath_t(0.05) * t_27) / 6;
+      const opmath_t part_27 = t_6 ? -(grad_a * (part_26 + (1 - s_value_2 / 20 * t_27) / 6)) : opmath_t(0);
+      rt::store(grad_s, row.at[8], part_23 + part_25 + part_27);
     });
   });
   return rt::status(host);
@@ -360,10 +364,10 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
   over_i.dim_of_steps(3, true);
   rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t_24 = outer.index(row, 0, 0) - 3 >= 0;
+      const bool t_28 = outer.index(row, 0, 0) - 3 >= 0;
       const opmath_t b_value = rt::load(b, row.at[0]);
       const opmath_t c_value = rt::load(c, row.at[1]);
-      const bool t_25 = outer.index(row, 0, 0) < 3;
+      const bool t_29 = outer.index(row, 0, 0) < 3;
       const opmath_t a_value = rt::load(a, row.at[2]);
       rt::Fold<rt::Sum, opmath_t> grad_twist_output_fold;
       rt::Fold<rt::Sum, opmath_t> grad_twist_output_1_fold;
@@ -378,16 +382,16 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[4], run.step[4], run.size);
         const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[5], run.step[5], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool t_26 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          const bool t_27 = t_24 && t_26;
+          const bool t_30 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
+          const bool t_31 = t_28 && t_30;
           const opmath_t grad_output_value_3 = grad_output_at[i];
-          const bool t_28 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          const bool t_29 = t_24 && t_28;
+          const bool t_32 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
+          const bool t_33 = t_28 && t_32;
           const opmath_t grad_mix_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
           const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
           const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
           opmath_t part_2;
-          if (t_27) {
+          if (t_31) {
             const opmath_t part_4 = rt::load(wp, run.at[6] + rt::mod(over_i.index(run, 0, i) + 2, 3) * wp.stride(1));
             const opmath_t part_3 = b_value * part_4;
             const opmath_t part_6 = rt::load(wv, run.at[7] + rt::mod(over_i.index(run, 0, i) + 2, 3) * wv.stride(1));
@@ -398,7 +402,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_output_fold.add(lane, part_2);
           opmath_t part_7;
-          if (t_29) {
+          if (t_33) {
             const opmath_t part_9 = rt::load(wp, run.at[8] + rt::mod(over_i.index(run, 0, i) + 1, 3) * wp.stride(1));
             const opmath_t part_8 = b_value * part_9;
             const opmath_t part_11 = rt::load(wv, run.at[9] + rt::mod(over_i.index(run, 0, i) + 1, 3) * wv.stride(1));
@@ -409,7 +413,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_output_1_fold.add(lane, part_7);
           opmath_t part_12;
-          if (t_27) {
+          if (t_31) {
             const opmath_t part_13 = rt::load(twist, run.at[10] + rt::mod(over_i.index(run, 0, i) + 2,
                                               3) * twist.stride(1));
             part_12 = grad_wv * part_13;
@@ -418,7 +422,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wv_fold.add(lane, part_12);
           opmath_t part_14;
-          if (t_25 && t_28) {
+          if (t_29 && t_32) {
             const opmath_t part_15 = rt::load(twist, run.at[11] + (rt::mod(over_i.index(run, 0, i) + 1,
                                               3) + 3) * twist.stride(1));
             part_14 = grad_wv * part_15;
@@ -427,7 +431,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wv_1_fold.add(lane, part_14);
           opmath_t part_16;
-          if (t_29) {
+          if (t_33) {
             const opmath_t part_17 = rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1,
                                               3) * twist.stride(1));
             part_16 = -(grad_wv * part_17);
@@ -436,7 +440,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wv_2_fold.add(lane, part_16);
           opmath_t part_18;
-          if (t_25 && t_26) {
+          if (t_29 && t_30) {
             const opmath_t part_19 = rt::load(twist, run.at[13] + (rt::mod(over_i.index(run, 0, i) + 2,
                                               3) + 3) * twist.stride(1));
             part_18 = -(grad_wv * part_19);
@@ -445,7 +449,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wv_3_fold.add(lane, part_18);
           opmath_t part_20;
-          if (t_27) {
+          if (t_31) {
             const opmath_t part_21 = rt::load(point_2, run.at[14] + rt::mod(over_i.index(run, 0, i) + 2,
                                               3) * point_2.stride(1));
             part_20 = grad_wp * part_21;
@@ -454,7 +458,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wp_fold.add(lane, part_20);
           opmath_t part_22;
-          if (t_29) {
+          if (t_33) {
             const opmath_t part_23 = rt::load(point_2, run.at[15] + rt::mod(over_i.index(run, 0, i) + 1,
                                               3) * point_2.stride(1));
             part_22 = -(grad_wp * part_23);
@@ -474,11 +478,11 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value();
       const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[16]));
       const opmath_t twist_value_4 = rt::load(twist, row.at[17]);
-      const opmath_t part_24 = t_24 ? 2 * rt::load(grad_s, row.at[20]) * twist_value_4 : opmath_t(0);
+      const opmath_t part_24 = t_28 ? 2 * rt::load(grad_s, row.at[20]) * twist_value_4 : opmath_t(0);
       const opmath_t part_25 = rt::load(grad_norm_s, row.at[19]) * twist_value_4 / norm_s_3;
-      const opmath_t part_26 = t_24 ? (norm_s_3 == 0 ? opmath_t(0) : part_25) : opmath_t(0);
+      const opmath_t part_26 = t_28 ? (norm_s_3 == 0 ? opmath_t(0) : part_25) : opmath_t(0);
       opmath_t part_27;
-      if (t_25) {
+      if (t_29) {
         part_27 = rt::inside(host, outer.index(row, 0, 0), 3, 0, 1) ? rt::load(grad_output,
                              row.at[18]) : static_cast<opmath_t>(0);
       } else {

@@ -16,45 +16,52 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-Tensor smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
+std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target,
+                                                    const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
 // reduction is sum
-Tensor smooth_l1_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
+std::tuple<Tensor, Tensor> smooth_l1_loss_forward_1(const Tensor& input, const Tensor& target,
+                                                    const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(1);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
 // reduction is none
-Tensor smooth_l1_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
+std::tuple<Tensor, Tensor> smooth_l1_loss_forward_2(const Tensor& input, const Tensor& target,
+                                                    const std::string& reduction, double beta) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
+  call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2);
-  return call.result("output", Element::scalar);
+  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
-Tensor smooth_l1_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction, double beta) {
+std::tuple<Tensor, Tensor> smooth_l1_loss_forward(const Tensor& input, const Tensor& target,
+                                                  const std::string& reduction, double beta) {
   if (reduction == "mean") return smooth_l1_loss_forward_0(input, target, reduction, beta);
   if (reduction == "sum") return smooth_l1_loss_forward_1(input, target, reduction, beta);
   return smooth_l1_loss_forward_2(input, target, reduction, beta);
@@ -62,12 +69,14 @@ Tensor smooth_l1_loss_forward(const Tensor& input, const Tensor& target, const s
 
 // reduction is mean
 std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Tensor& grad_output, const Tensor& input,
-                                                     const Tensor& target, const std::string& reduction, double beta,
+                                                     const Tensor& target, const Tensor& difference,
+                                                     const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
@@ -81,12 +90,14 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Tensor& grad_output, 
 
 // reduction is sum
 std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Tensor& grad_output, const Tensor& input,
-                                                     const Tensor& target, const std::string& reduction, double beta,
+                                                     const Tensor& target, const Tensor& difference,
+                                                     const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
@@ -100,12 +111,14 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Tensor& grad_output, 
 
 // reduction is none
 std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Tensor& grad_output, const Tensor& input,
-                                                     const Tensor& target, const std::string& reduction, double beta,
+                                                     const Tensor& target, const Tensor& difference,
+                                                     const std::string& reduction, double beta,
                                                      const std::vector<bool>& mask) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
+  call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(beta);
@@ -118,11 +131,15 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Tensor& grad_output, 
 }
 
 std::tuple<Tensor, Tensor> smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                                   const std::string& reduction, double beta,
+                                                   const Tensor& difference, const std::string& reduction, double beta,
                                                    const std::vector<bool>& mask) {
-  if (reduction == "mean") return smooth_l1_loss_backward_0(grad_output, input, target, reduction, beta, mask);
-  if (reduction == "sum") return smooth_l1_loss_backward_1(grad_output, input, target, reduction, beta, mask);
-  return smooth_l1_loss_backward_2(grad_output, input, target, reduction, beta, mask);
+  if (reduction == "mean") {
+    return smooth_l1_loss_backward_0(grad_output, input, target, difference, reduction, beta, mask);
+  }
+  if (reduction == "sum") {
+    return smooth_l1_loss_backward_1(grad_output, input, target, difference, reduction, beta, mask);
+  }
+  return smooth_l1_loss_backward_2(grad_output, input, target, difference, reduction, beta, mask);
 }
 
 }  // namespace
@@ -137,10 +154,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta) -> Tensor");
+  m.def("smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta) -> (Tensor, Tensor)");
   m.def(
-      "smooth_l1_loss_backward(Tensor grad_output, Tensor input, Tensor target, str reduction, float beta, bool[] "
-      "needs_input_grad) -> (Tensor, Tensor)");
+      "smooth_l1_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, "
+      "float beta, bool[] needs_input_grad) -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward_0
-// tensors: input, target, output
+// tensors: input, target, difference, output
 // reals: beta
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -14,6 +14,7 @@ struct smooth_l1_loss_forward_0_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   opmath_t beta;
   rt::Batch batch;
@@ -26,8 +27,10 @@ struct smooth_l1_loss_forward_0_output_step {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error = rt::abs(input.load(place) - target.load(place));
+    const opmath_t difference_2 = input.load(place) - target.load(place);
+    const opmath_t error = rt::abs(difference_2);
     folds->output_sum_fold.add(error < beta ? error * error / t : error - t_2);
+    difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -41,14 +44,16 @@ int run_smooth_l1_loss_forward_0_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // difference
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_forward_0_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -63,7 +68,7 @@ extern "C" int64_t smooth_l1_loss_forward_0_output_workspace(const OpgenCall* ca
 }
 
 // --- forward_1
-// tensors: input, target, output
+// tensors: input, target, difference, output
 // reals: beta
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -73,6 +78,7 @@ struct smooth_l1_loss_forward_1_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   opmath_t beta;
   rt::Batch batch;
@@ -85,8 +91,10 @@ struct smooth_l1_loss_forward_1_output_step {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
     const rt::Place place = batch.place(inner);
-    const opmath_t error = rt::abs(input.load(place) - target.load(place));
+    const opmath_t difference_2 = input.load(place) - target.load(place);
+    const opmath_t error = rt::abs(difference_2);
     folds->output_value_fold.add(error < beta ? error * error / t : error - t_2);
+    difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -100,14 +108,16 @@ int run_smooth_l1_loss_forward_1_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // input
       {1, 1, 0},   // target
-      {2, 0, -1},  // output
+      {2, 1, 0},   // difference
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_forward_1_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -122,7 +132,7 @@ extern "C" int64_t smooth_l1_loss_forward_1_output_workspace(const OpgenCall* ca
 }
 
 // --- forward_2
-// tensors: input, target, output
+// tensors: input, target, difference, output
 // reals: beta
 
 // one value per point, nothing shared between points
@@ -132,31 +142,40 @@ struct smooth_l1_loss_forward_2_output_step {
 
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const scalar_t> target;
+  rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
   opmath_t beta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* output) const {
-    const opmath_t error = rt::abs(input - target);
+  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
+    const opmath_t difference_value = input - target;
+    const opmath_t error = rt::abs(difference_value);
+    *difference = difference_value;
     *output = error < beta ? error * error / (2 * beta) : error - beta / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
+    opmath_t difference_value_2;
     opmath_t output_value;
-    compute(input.load(place), target.load(place), &output_value);
+    compute(input.load(place), target.load(place), &difference_value_2, &output_value);
+    difference.store(difference_value_2, place);
     output.store(output_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Pack<opmath_t, V> difference_pack;
     rt::Pack<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
+      opmath_t difference_value_2;
       opmath_t output_value;
-      compute(input_pack.get(i), target_pack.get(i), &output_value);
+      compute(input_pack.get(i), target_pack.get(i), &difference_value_2, &output_value);
+      difference_pack.set(i, difference_value_2);
       output_pack.set(i, output_value);
     }
+    rt::store_pack(difference, first, difference_pack);
     rt::store_pack(output, first, output_pack);
   }
 };
@@ -167,14 +186,16 @@ int run_smooth_l1_loss_forward_2_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},  // input
       {1, 1, 0},  // target
-      {2, 1, 0},  // output
+      {2, 1, 0},  // difference
+      {3, 1, 0},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_forward_2_output_step<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<scalar_t>(2);
+  step.difference = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -187,7 +208,7 @@ extern "C" int smooth_l1_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 // reals: beta
 
 // one value per point, nothing shared between points
@@ -195,19 +216,19 @@ template <typename scalar_t>
 struct smooth_l1_loss_backward_0_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t beta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t t = input - target;
-    const opmath_t error = rt::abs(t);
+  OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
+    const opmath_t difference_value = difference;
+    const opmath_t error = rt::abs(difference_value);
     const opmath_t part = error < beta ? error / beta : opmath_t(1);
-    const opmath_t grad_input_value = grad_output.load_or_zero() * part / batch.count * rt::sign(t);
+    const opmath_t part_2 = grad_output.load_or_zero() * part / batch.count;
+    const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
@@ -215,21 +236,20 @@ struct smooth_l1_loss_backward_0_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_input_value_2, &grad_target_value);
+    compute(difference.load(place), &grad_input_value_2, &grad_target_value);
     grad_input.store(grad_input_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_input_value_2, &grad_target_value);
+      compute(difference_pack.get(i), &grad_input_value_2, &grad_target_value);
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -242,20 +262,18 @@ template <typename scalar_t>
 int run_smooth_l1_loss_backward_0_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_input
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // difference
+      {4, 1, 0},   // grad_input
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_backward_0_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -268,7 +286,7 @@ extern "C" int smooth_l1_loss_backward_0_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_1
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 // reals: beta
 
 // one value per point, nothing shared between points
@@ -276,19 +294,18 @@ template <typename scalar_t>
 struct smooth_l1_loss_backward_1_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t beta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t t = input - target;
-    const opmath_t error = rt::abs(t);
+  OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
+    const opmath_t difference_value = difference;
+    const opmath_t error = rt::abs(difference_value);
     const opmath_t part = error < beta ? error / beta : opmath_t(1);
-    const opmath_t grad_input_value = grad_output.load_or_zero() * part * rt::sign(t);
+    const opmath_t grad_input_value = grad_output.load_or_zero() * part * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
@@ -296,21 +313,20 @@ struct smooth_l1_loss_backward_1_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), &grad_input_value_2, &grad_target_value);
+    compute(difference.load(place), &grad_input_value_2, &grad_target_value);
     grad_input.store(grad_input_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), &grad_input_value_2, &grad_target_value);
+      compute(difference_pack.get(i), &grad_input_value_2, &grad_target_value);
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -323,20 +339,18 @@ template <typename scalar_t>
 int run_smooth_l1_loss_backward_1_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},   // input
-      {2, 1, 0},   // target
-      {3, 1, 0},   // grad_input
-      {4, 1, 0},   // grad_target
+      {3, 1, 0},   // difference
+      {4, 1, 0},   // grad_input
+      {5, 1, 0},   // grad_target
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_backward_1_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_input = args.template tensor<scalar_t>(2);
-  step.grad_target = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_target = args.template tensor<scalar_t>(2);
+  step.grad_output = args.template tensor<const scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -349,7 +363,7 @@ extern "C" int smooth_l1_loss_backward_1_grad_target(const OpgenCall* call) {
 }
 
 // --- backward_2
-// tensors: grad_output, input, target, grad_input, grad_target
+// tensors: grad_output, input, target, difference, grad_input, grad_target
 // reals: beta
 
 // one value per point, nothing shared between points
@@ -357,19 +371,19 @@ template <typename scalar_t>
 struct smooth_l1_loss_backward_2_grad_target_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const scalar_t> target;
+  rt::Tensor<const opmath_t> difference;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<scalar_t> grad_target;
   opmath_t beta;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t grad_output, opmath_t* grad_input,
+  OPGEN_DEVICE void compute(opmath_t difference, opmath_t grad_output, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t t = input - target;
-    const opmath_t error = rt::abs(t);
-    const opmath_t grad_input_value = grad_output * (error < beta ? error / beta : opmath_t(1)) * rt::sign(t);
+    const opmath_t difference_value = difference;
+    const opmath_t error = rt::abs(difference_value);
+    const opmath_t part = grad_output * (error < beta ? error / beta : opmath_t(1));
+    const opmath_t grad_input_value = part * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
@@ -377,15 +391,13 @@ struct smooth_l1_loss_backward_2_grad_target_step {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
-    compute(input.load(place), target.load(place), grad_output.load_or_zero(place), &grad_input_value_2,
-            &grad_target_value);
+    compute(difference.load(place), grad_output.load_or_zero(place), &grad_input_value_2, &grad_target_value);
     grad_input.store(grad_input_value_2, place);
     grad_target.store(grad_target_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto difference_pack = rt::load_pack<V>(difference, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     rt::Pack<scalar_t, V> grad_target_pack;
@@ -393,7 +405,7 @@ struct smooth_l1_loss_backward_2_grad_target_step {
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;
       opmath_t grad_target_value;
-      compute(input_pack.get(i), target_pack.get(i), grad_output_pack.get(i), &grad_input_value_2, &grad_target_value);
+      compute(difference_pack.get(i), grad_output_pack.get(i), &grad_input_value_2, &grad_target_value);
       grad_input_pack.set(i, grad_input_value_2);
       grad_target_pack.set(i, grad_target_value);
     }
@@ -406,20 +418,18 @@ template <typename scalar_t>
 int run_smooth_l1_loss_backward_2_grad_target(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, 0},  // input
-      {2, 1, 0},  // target
+      {3, 1, 0},  // difference
       {0, 1, 0},  // grad_output
-      {3, 1, 0},  // grad_input
-      {4, 1, 0},  // grad_target
+      {4, 1, 0},  // grad_input
+      {5, 1, 0},  // grad_target
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   smooth_l1_loss_backward_2_grad_target_step<scalar_t> step;
-  step.input = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.grad_output = args.template tensor<const scalar_t>(2);
-  step.grad_input = args.template tensor<scalar_t>(3);
-  step.grad_target = args.template tensor<scalar_t>(4);
+  step.difference = args.template tensor<const opmath_t>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
+  step.grad_target = args.template tensor<scalar_t>(3);
   step.beta = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);

@@ -12,10 +12,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &difference, nullptr);
   const opmath_t t = 2 * beta;
   const opmath_t t_2 = beta / 2;
   struct Part {
@@ -28,14 +29,17 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error = rt::abs(input_at[i] - target_at[i]);
+        const opmath_t difference_2 = input_at[i] - target_at[i];
+        const opmath_t error = rt::abs(difference_2);
         output_sum_fold.add(lane, error < beta ? error * error / t : error - t_2);
+        difference_out.set(i, difference_2);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[2], output_sum / elements);
+  rt::store(output, rt::origin.at[3], output_sum / elements);
   return rt::status(host);
 }
 
@@ -45,10 +49,11 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
-  rt::Loops<3> over_batch;
-  over_batch.batch(call, &input, &target, nullptr);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &input, &target, &difference, nullptr);
   const opmath_t t = 2 * beta;
   const opmath_t t_2 = beta / 2;
   struct Part {
@@ -61,14 +66,17 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t error = rt::abs(input_at[i] - target_at[i]);
+        const opmath_t difference_2 = input_at[i] - target_at[i];
+        const opmath_t error = rt::abs(difference_2);
         output_value_fold.add(lane, error < beta ? error * error / t : error - t_2);
+        difference_out.set(i, difference_2);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[2], output_value);
+  rt::store(output, rt::origin.at[3], output_value);
   return rt::status(host);
 }
 
@@ -78,16 +86,20 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &target, &output);
+  const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &input, &target, &difference, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t error = rt::abs(input_at[i] - target_at[i]);
+        const opmath_t difference_value = input_at[i] - target_at[i];
+        const opmath_t error = rt::abs(difference_value);
+        difference_out.set(i, difference_value);
         output_out.set(i, error < beta ? error * error / (2 * beta) : error - beta / 2);
       });
     });
@@ -100,25 +112,23 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, nullptr, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &difference, nullptr, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = input_at[i] - target_at[i];
-        const opmath_t error = rt::abs(t);
+        const opmath_t difference_value = difference_at[i];
+        const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 / elements * rt::sign(t);
+        const opmath_t grad_input_value = part_2 / elements * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });
@@ -131,25 +141,23 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, nullptr, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &difference, nullptr, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = input_at[i] - target_at[i];
-        const opmath_t error = rt::abs(t);
+        const opmath_t difference_value = difference_at[i];
+        const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 * rt::sign(t);
+        const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });
@@ -162,25 +170,23 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &input, &target, &grad_output, &grad_input, &grad_target);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &difference, &grad_output, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
+      rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = input_at[i] - target_at[i];
-        const opmath_t error = rt::abs(t);
+        const opmath_t difference_value = difference_at[i];
+        const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at[i] * (error < beta ? error / beta : opmath_t(1));
-        const opmath_t grad_input_value = part_2 * rt::sign(t);
+        const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
         grad_input_out.set(i, grad_input_value);
         grad_target_out.set(i, -grad_input_value);
       });

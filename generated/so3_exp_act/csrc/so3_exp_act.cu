@@ -336,13 +336,13 @@ struct so3_exp_act_backward_grad_s_step {
     const opmath_t t_6 = norm_s_2 / opmath_t(3.14159265358979323846);
     const opmath_t t_7 = rt::square(norm_s_2);
     const opmath_t t_8 = 1 - s_value_2 / 182;
-    const opmath_t t_9 = 1 - s_value_2 * t_8 / 132;
-    const opmath_t t_10 = 1 - s_value_2 * t_9 / 90;
-    const opmath_t t_11 = 1 - s_value_2 * t_10 / 56;
+    const opmath_t t_9 = 1 - s_value_2 / 132 * t_8;
+    const opmath_t t_10 = 1 - s_value_2 / 90 * t_9;
+    const opmath_t t_11 = 1 - s_value_2 / 56 * t_10;
     const opmath_t t_12 = 1 - s_value_2 / 156;
-    const opmath_t t_13 = 1 - s_value_2 * t_12 / 110;
-    const opmath_t t_14 = 1 - s_value_2 * t_13 / 72;
-    const opmath_t t_15 = 1 - s_value_2 * t_14 / 42;
+    const opmath_t t_13 = 1 - s_value_2 / 110 * t_12;
+    const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
+    const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
     if (Team::rank() == 0) {
       const opmath_t part_4 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846) / norm_s_2;
       const opmath_t part_5 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
@@ -361,11 +361,10 @@ struct so3_exp_act_backward_grad_s_step {
       const opmath_t part_16 = -part_17;
       const opmath_t part_18 = -(s_value_2 * (-(s_value_2 * (part_16 + t_10 / 56) / 30) + t_11 / 30) / 24);
       const opmath_t part_19 = opmath_t(0.05) * s_value_2 * (part_14 + t_14 / 42) - opmath_t(0.05) * t_15;
-      const opmath_t part_21 = grad_a * (s_value_2 * part_19 / 6 + (1 - opmath_t(0.05) * s_value_2 * t_15) / 6);
-      const opmath_t part_20 = -part_21;
-      const opmath_t part_22 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
-      const opmath_t part_23 = grad_b * (t_4 ? -(part_18 + (1 - s_value_2 * t_11 / 30) / 24) : part_22);
-      grad_s.store(part_23 + (t_4 ? part_20 : opmath_t(0)), place);
+      const opmath_t part_20 = -(grad_a * (s_value_2 * part_19 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
+      const opmath_t part_21 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
+      const opmath_t part_22 = grad_b * (t_4 ? -(part_18 + (1 - s_value_2 / 30 * t_11) / 24) : part_21);
+      grad_s.store(part_22 + (t_4 ? part_20 : opmath_t(0)), place);
     }
   }
 };

@@ -19,9 +19,11 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // swap is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -37,13 +39,17 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Tensor& a
   call.allocate("output", Element::scalar, {});
   call.run(0);
   call.run(1);
-  return {call.result("output", Element::scalar), call.result("near", Element::compute), Tensor()};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
 // swap is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -59,13 +65,17 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Tensor& a
   call.allocate("output", Element::scalar, {});
   call.run(0);
   call.run(2);
-  return {call.result("output", Element::scalar), call.result("near", Element::compute), Tensor()};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
 // swap is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -77,13 +87,17 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Tensor& a
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(3);
-  return {call.result("output", Element::scalar), call.result("near", Element::compute), Tensor()};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
 // swap is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -92,6 +106,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& a
   call.hold();
   call.number(margin);
   call.number(eps);
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.allocate("near_squares", Element::compute, {opgen::batch});
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("far_squares", Element::compute, {opgen::batch});
@@ -100,15 +116,19 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& a
   call.run(4);
   call.run(5);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.result("near", Element::compute);
-  const Tensor far = call.result("far", Element::compute);
-  return {output, near, far};
+  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
+  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  return {output, total, near, total_2, far};
 }
 
 // swap is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -117,6 +137,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& a
   call.hold();
   call.number(margin);
   call.number(eps);
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.allocate("near_squares", Element::compute, {opgen::batch});
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("far_squares", Element::compute, {opgen::batch});
@@ -125,15 +147,19 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& a
   call.run(4);
   call.run(6);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.result("near", Element::compute);
-  const Tensor far = call.result("far", Element::compute);
-  return {output, near, far};
+  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
+  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  return {output, total, near, total_2, far};
 }
 
 // swap is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Tensor& anchor, const Tensor& positive,
-                                                                 const Tensor& negative, double margin, double eps,
-                                                                 bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Tensor& anchor,
+                                                                                 const Tensor& positive,
+                                                                                 const Tensor& negative, double margin,
+                                                                                 double eps, bool swap,
+                                                                                 const std::string& reduction) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -142,19 +168,25 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Tensor& a
   call.hold();
   call.number(margin);
   call.number(eps);
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(7);
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.result("near", Element::compute);
-  const Tensor far = call.result("far", Element::compute);
-  return {output, near, far};
+  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
+  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  return {output, total, near, total_2, far};
 }
 
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Tensor& anchor, const Tensor& positive,
-                                                               const Tensor& negative, double margin, double eps,
-                                                               bool swap, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Tensor& anchor,
+                                                                               const Tensor& positive,
+                                                                               const Tensor& negative, double margin,
+                                                                               double eps, bool swap,
+                                                                               const std::string& reduction) {
   if (swap && reduction == "mean") {
     return triplet_margin_loss_forward_0(anchor, positive, negative, margin, eps, swap, reduction);
   }
@@ -176,7 +208,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Tensor& anc
 // swap is true, reduction is mean
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -203,7 +236,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& 
 // swap is true, reduction is sum
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -230,7 +264,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& 
 // swap is true, reduction is none
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -257,7 +292,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& 
 // swap is false, reduction is mean
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -266,12 +302,13 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& 
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
+  call.input("total", total, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("near", near, Element::compute, {opgen::batch});
+  call.input("total_2", total_2, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("far", far, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(margin);
-  call.number(eps);
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
@@ -288,7 +325,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& 
 // swap is false, reduction is sum
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -297,12 +335,13 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& 
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
+  call.input("total", total, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("near", near, Element::compute, {opgen::batch});
+  call.input("total_2", total_2, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("far", far, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(margin);
-  call.number(eps);
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
@@ -319,7 +358,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& 
 // swap is false, reduction is none
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& grad_output, const Tensor& anchor,
                                                                   const Tensor& positive, const Tensor& negative,
-                                                                  const Tensor& near, const Optional& far,
+                                                                  const Optional& total, const Tensor& near,
+                                                                  const Optional& total_2, const Optional& far,
                                                                   double margin, double eps, bool swap,
                                                                   const std::string& reduction,
                                                                   const std::vector<bool>& mask) {
@@ -328,12 +368,13 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& 
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
+  call.input("total", total, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("near", near, Element::compute, {opgen::batch});
+  call.input("total_2", total_2, Element::compute, {opgen::batch, opgen::dim(0, "D")});
   call.input("far", far, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.number(margin);
-  call.number(eps);
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
@@ -349,31 +390,33 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& 
 
 std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward(const Tensor& grad_output, const Tensor& anchor,
                                                                 const Tensor& positive, const Tensor& negative,
-                                                                const Tensor& near, const Optional& far, double margin,
-                                                                double eps, bool swap, const std::string& reduction,
+                                                                const Optional& total, const Tensor& near,
+                                                                const Optional& total_2, const Optional& far,
+                                                                double margin, double eps, bool swap,
+                                                                const std::string& reduction,
                                                                 const std::vector<bool>& mask) {
   if (swap && reduction == "mean") {
-    return triplet_margin_loss_backward_0(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                          reduction, mask);
+    return triplet_margin_loss_backward_0(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
+                                          eps, swap, reduction, mask);
   }
   if (swap && reduction == "sum") {
-    return triplet_margin_loss_backward_1(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                          reduction, mask);
+    return triplet_margin_loss_backward_1(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
+                                          eps, swap, reduction, mask);
   }
   if (swap && reduction == "none") {
-    return triplet_margin_loss_backward_2(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                          reduction, mask);
+    return triplet_margin_loss_backward_2(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
+                                          eps, swap, reduction, mask);
   }
   if (!swap && reduction == "mean") {
-    return triplet_margin_loss_backward_3(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                          reduction, mask);
+    return triplet_margin_loss_backward_3(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
+                                          eps, swap, reduction, mask);
   }
   if (!swap && reduction == "sum") {
-    return triplet_margin_loss_backward_4(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                          reduction, mask);
+    return triplet_margin_loss_backward_4(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
+                                          eps, swap, reduction, mask);
   }
-  return triplet_margin_loss_backward_5(grad_output, anchor, positive, negative, near, far, margin, eps, swap,
-                                        reduction, mask);
+  return triplet_margin_loss_backward_5(grad_output, anchor, positive, negative, total, near, total_2, far, margin, eps,
+                                        swap, reduction, mask);
 }
 
 }  // namespace
@@ -390,11 +433,11 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
       "triplet_margin_loss_forward(Tensor anchor, Tensor positive, Tensor negative, float margin, float eps, bool "
-      "swap, str reduction) -> (Tensor, Tensor, Tensor)");
+      "swap, str reduction) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
   m.def(
-      "triplet_margin_loss_backward(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor "
-      "near, Tensor? far, float margin, float eps, bool swap, str reduction, bool[] needs_input_grad) -> (Tensor, "
-      "Tensor, Tensor)");
+      "triplet_margin_loss_backward(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor? "
+      "total, Tensor near, Tensor? total_2, Tensor? far, float margin, float eps, bool swap, str reduction, bool[] "
+      "needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

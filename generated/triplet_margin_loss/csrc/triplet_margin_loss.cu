@@ -287,7 +287,7 @@ extern "C" int triplet_margin_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- forward_3
-// tensors: anchor, positive, negative, near_squares, near, far_squares, far, output
+// tensors: anchor, positive, negative, total_2, total, near_squares, near, far_squares, far, output
 // dims: D
 // reals: margin, eps
 
@@ -297,8 +297,10 @@ struct triplet_margin_loss_forward_3_far_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
-  rt::Tensor<const scalar_t> positive;
   rt::Tensor<const scalar_t> negative;
+  rt::Tensor<const scalar_t> positive;
+  rt::Tensor<opmath_t> total_2;
+  rt::Tensor<opmath_t> total;
   rt::Tensor<opmath_t> near_squares;
   rt::Tensor<opmath_t> far_squares;
   rt::Tensor<opmath_t> near;
@@ -314,10 +316,14 @@ struct triplet_margin_loss_forward_3_far_step {
     rt::Sum<opmath_t> far_squares_value_fold;
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
       const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t t = anchor_value - positive.load(place, d) + eps;
-      const opmath_t t_2 = anchor_value - negative.load(place, d) + eps;
+      const opmath_t negative_value = negative.load(place, d);
+      const opmath_t positive_value = positive.load(place, d);
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = anchor_value - negative_value + eps;
       near_squares_value_fold.add(t * t);
       far_squares_value_fold.add(t_2 * t_2);
+      total_2.store(anchor_value - negative_value + eps, place, d);
+      total.store(anchor_value - positive_value + eps, place, d);
     }
     rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold);
     const opmath_t near_squares_value = near_squares_value_fold.value;
@@ -336,23 +342,27 @@ int run_triplet_margin_loss_forward_3_far(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},  // anchor
-      {1, 2, 0},  // positive
       {2, 2, 0},  // negative
-      {3, 1, 0},  // near_squares
-      {5, 1, 0},  // far_squares
-      {4, 1, 0},  // near
-      {6, 1, 0},  // far
+      {1, 2, 0},  // positive
+      {3, 2, 0},  // total_2
+      {4, 2, 0},  // total
+      {5, 1, 0},  // near_squares
+      {7, 1, 0},  // far_squares
+      {6, 1, 0},  // near
+      {8, 1, 0},  // far
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   triplet_margin_loss_forward_3_far_step<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
-  step.positive = args.template tensor<const scalar_t>(1);
-  step.negative = args.template tensor<const scalar_t>(2);
-  step.near_squares = args.template tensor<opmath_t>(3);
-  step.far_squares = args.template tensor<opmath_t>(4);
-  step.near = args.template tensor<opmath_t>(5);
-  step.far = args.template tensor<opmath_t>(6);
+  step.negative = args.template tensor<const scalar_t>(1);
+  step.positive = args.template tensor<const scalar_t>(2);
+  step.total_2 = args.template tensor<opmath_t>(3);
+  step.total = args.template tensor<opmath_t>(4);
+  step.near_squares = args.template tensor<opmath_t>(5);
+  step.far_squares = args.template tensor<opmath_t>(6);
+  step.near = args.template tensor<opmath_t>(7);
+  step.far = args.template tensor<opmath_t>(8);
   step.eps = static_cast<opmath_t>(call.reals[1]);
   step.d_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -394,9 +404,9 @@ template <typename scalar_t>
 int run_triplet_margin_loss_forward_3_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, 0},   // near_squares
-      {5, 1, 0},   // far_squares
-      {7, 0, -1},  // output
+      {5, 1, 0},   // near_squares
+      {7, 1, 0},   // far_squares
+      {9, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -418,7 +428,7 @@ extern "C" int64_t triplet_margin_loss_forward_3_output_workspace(const OpgenCal
 }
 
 // --- forward_4
-// tensors: anchor, positive, negative, near_squares, near, far_squares, far, output
+// tensors: anchor, positive, negative, total_2, total, near_squares, near, far_squares, far, output
 // dims: D
 // reals: margin, eps
 
@@ -453,9 +463,9 @@ template <typename scalar_t>
 int run_triplet_margin_loss_forward_4_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {3, 1, 0},   // near_squares
-      {5, 1, 0},   // far_squares
-      {7, 0, -1},  // output
+      {5, 1, 0},   // near_squares
+      {7, 1, 0},   // far_squares
+      {9, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
@@ -477,7 +487,7 @@ extern "C" int64_t triplet_margin_loss_forward_4_output_workspace(const OpgenCal
 }
 
 // --- forward_5
-// tensors: anchor, positive, negative, near, far, output
+// tensors: anchor, positive, negative, total_2, total, near, far, output
 // dims: D
 // reals: margin, eps
 
@@ -487,8 +497,10 @@ struct triplet_margin_loss_forward_5_output_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
-  rt::Tensor<const scalar_t> positive;
   rt::Tensor<const scalar_t> negative;
+  rt::Tensor<const scalar_t> positive;
+  rt::Tensor<opmath_t> total_2;
+  rt::Tensor<opmath_t> total;
   rt::Tensor<opmath_t> near;
   rt::Tensor<opmath_t> far;
   rt::Tensor<scalar_t> output;
@@ -504,10 +516,14 @@ struct triplet_margin_loss_forward_5_output_step {
     rt::Sum<opmath_t> far_squares_fold;
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
       const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t t = anchor_value - positive.load(place, d) + eps;
-      const opmath_t t_2 = anchor_value - negative.load(place, d) + eps;
+      const opmath_t negative_value = negative.load(place, d);
+      const opmath_t positive_value = positive.load(place, d);
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = anchor_value - negative_value + eps;
       near_squares_fold.add(t * t);
       far_squares_fold.add(t_2 * t_2);
+      total_2.store(anchor_value - negative_value + eps, place, d);
+      total.store(anchor_value - positive_value + eps, place, d);
     }
     rt::join<Team>(&near_squares_fold, &far_squares_fold);
     const opmath_t near_squares = near_squares_fold.value;
@@ -527,21 +543,25 @@ int run_triplet_margin_loss_forward_5_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 2, 0},  // anchor
-      {1, 2, 0},  // positive
       {2, 2, 0},  // negative
-      {3, 1, 0},  // near
-      {4, 1, 0},  // far
-      {5, 1, 0},  // output
+      {1, 2, 0},  // positive
+      {3, 2, 0},  // total_2
+      {4, 2, 0},  // total
+      {5, 1, 0},  // near
+      {6, 1, 0},  // far
+      {7, 1, 0},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   triplet_margin_loss_forward_5_output_step<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
-  step.positive = args.template tensor<const scalar_t>(1);
-  step.negative = args.template tensor<const scalar_t>(2);
-  step.near = args.template tensor<opmath_t>(3);
-  step.far = args.template tensor<opmath_t>(4);
-  step.output = args.template tensor<scalar_t>(5);
+  step.negative = args.template tensor<const scalar_t>(1);
+  step.positive = args.template tensor<const scalar_t>(2);
+  step.total_2 = args.template tensor<opmath_t>(3);
+  step.total = args.template tensor<opmath_t>(4);
+  step.near = args.template tensor<opmath_t>(5);
+  step.far = args.template tensor<opmath_t>(6);
+  step.output = args.template tensor<scalar_t>(7);
   step.eps = static_cast<opmath_t>(call.reals[1]);
   step.d_size = rt::Divider(call.dims[0]);
   step.margin = static_cast<opmath_t>(call.reals[0]);
@@ -610,13 +630,14 @@ struct triplet_margin_loss_backward_0_grad_negative_step {
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t_13 = anchor.load(place, d) + eps;
-      const opmath_t negative_value = negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+      const opmath_t anchor_value = anchor.load(place, d);
+      const opmath_t t_13 = -negative.load(place, d);
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
       const opmath_t positive_value = positive.load(place, d);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-      const opmath_t part_2 = grad_other * (positive_value + eps - negative_value) / other_2;
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_2;
+      const opmath_t part_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_2;
+      const opmath_t part_3 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
       grad_anchor.store(grad_far_body + grad_near_body, place, d);
       grad_positive.store(grad_other_body - grad_near_body, place, d);
       grad_negative.store(-(grad_other_body + grad_far_body), place, d);
@@ -717,13 +738,14 @@ struct triplet_margin_loss_backward_1_grad_negative_step {
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t_13 = anchor.load(place, d) + eps;
-      const opmath_t negative_value = negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+      const opmath_t anchor_value = anchor.load(place, d);
+      const opmath_t t_13 = -negative.load(place, d);
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
       const opmath_t positive_value = positive.load(place, d);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-      const opmath_t part_3 = grad_other * (positive_value + eps - negative_value) / other_2;
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
+      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
+      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
       grad_anchor.store(grad_far_body + grad_near_body, place, d);
       grad_positive.store(grad_other_body - grad_near_body, place, d);
       grad_negative.store(-(grad_other_body + grad_far_body), place, d);
@@ -824,13 +846,14 @@ struct triplet_margin_loss_backward_2_grad_negative_step {
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t_13 = anchor.load(place, d) + eps;
-      const opmath_t negative_value = negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+      const opmath_t anchor_value = anchor.load(place, d);
+      const opmath_t t_13 = -negative.load(place, d);
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
       const opmath_t positive_value = positive.load(place, d);
-      const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-      const opmath_t part_3 = grad_other * (positive_value + eps - negative_value) / other_2;
-      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
+      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
+      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
       grad_anchor.store(grad_far_body + grad_near_body, place, d);
       grad_positive.store(grad_other_body - grad_near_body, place, d);
       grad_negative.store(-(grad_other_body + grad_far_body), place, d);
@@ -874,10 +897,10 @@ extern "C" int triplet_margin_loss_backward_2_grad_negative(const OpgenCall* cal
 }
 
 // --- backward_3
-// tensors: grad_output, anchor, positive, negative, near, far, grad_rest, grad_near, grad_anchor, grad_positive,
-// grad_negative
+// tensors: grad_output, anchor, positive, negative, total, near, total_2, far, grad_rest, grad_near, grad_anchor,
+// grad_positive, grad_negative
 // dims: D
-// reals: margin, eps
+// reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -931,10 +954,10 @@ template <typename scalar_t>
 int run_triplet_margin_loss_backward_3_grad_near(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {4, 1, 0},   // near
-      {5, 1, 0},   // far
-      {6, 1, 0},   // grad_rest
-      {7, 1, 0},   // grad_near
+      {5, 1, 0},   // near
+      {7, 1, 0},   // far
+      {8, 1, 0},   // grad_rest
+      {9, 1, 0},   // grad_near
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
@@ -962,16 +985,14 @@ struct triplet_margin_loss_backward_3_grad_negative_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> far;
-  rt::Tensor<const scalar_t> anchor;
   rt::Tensor<const opmath_t> grad_rest;
-  rt::Tensor<const scalar_t> negative;
+  rt::Tensor<const opmath_t> total_2;
   rt::Tensor<const opmath_t> near;
   rt::Tensor<const opmath_t> grad_near;
-  rt::Tensor<const scalar_t> positive;
+  rt::Tensor<const opmath_t> total;
   rt::Tensor<scalar_t> grad_anchor;
   rt::Tensor<scalar_t> grad_positive;
   rt::Tensor<scalar_t> grad_negative;
-  opmath_t eps;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -980,11 +1001,10 @@ struct triplet_margin_loss_backward_3_grad_negative_step {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
     const opmath_t far_value = far.load(place);
-    const opmath_t t_4 = anchor.load(place, d) + eps;
-    const opmath_t part = grad_rest.load(place) * (t_4 - negative.load(place, d)) / far_value;
+    const opmath_t part = grad_rest.load(place) * total_2.load(place, d) / far_value;
     const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
     const opmath_t near_value = near.load(place);
-    const opmath_t part_2 = grad_near.load(place) * (t_4 - positive.load(place, d)) / near_value;
+    const opmath_t part_2 = grad_near.load(place) * total.load(place, d) / near_value;
     const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
     grad_anchor.store(grad_far_body + grad_near_body, place, d);
     grad_positive.store(-grad_near_body, place, d);
@@ -996,31 +1016,28 @@ template <typename scalar_t>
 int run_triplet_margin_loss_backward_3_grad_negative(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {5, 1, 0},   // far
-      {1, 2, 0},   // anchor
-      {6, 1, 0},   // grad_rest
-      {3, 2, 0},   // negative
-      {4, 1, 0},   // near
-      {7, 1, 0},   // grad_near
-      {2, 2, 0},   // positive
-      {8, 2, 0},   // grad_anchor
-      {9, 2, 0},   // grad_positive
-      {10, 2, 0},  // grad_negative
+      {7, 1, 0},   // far
+      {8, 1, 0},   // grad_rest
+      {6, 2, 0},   // total_2
+      {5, 1, 0},   // near
+      {9, 1, 0},   // grad_near
+      {4, 2, 0},   // total
+      {10, 2, 0},  // grad_anchor
+      {11, 2, 0},  // grad_positive
+      {12, 2, 0},  // grad_negative
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   triplet_margin_loss_backward_3_grad_negative_step<scalar_t> step;
   step.far = args.template tensor<const opmath_t>(0);
-  step.anchor = args.template tensor<const scalar_t>(1);
-  step.grad_rest = args.template tensor<const opmath_t>(2);
-  step.negative = args.template tensor<const scalar_t>(3);
-  step.near = args.template tensor<const opmath_t>(4);
-  step.grad_near = args.template tensor<const opmath_t>(5);
-  step.positive = args.template tensor<const scalar_t>(6);
-  step.grad_anchor = args.template tensor<scalar_t>(7);
-  step.grad_positive = args.template tensor<scalar_t>(8);
-  step.grad_negative = args.template tensor<scalar_t>(9);
-  step.eps = static_cast<opmath_t>(call.reals[1]);
+  step.grad_rest = args.template tensor<const opmath_t>(1);
+  step.total_2 = args.template tensor<const opmath_t>(2);
+  step.near = args.template tensor<const opmath_t>(3);
+  step.grad_near = args.template tensor<const opmath_t>(4);
+  step.total = args.template tensor<const opmath_t>(5);
+  step.grad_anchor = args.template tensor<scalar_t>(6);
+  step.grad_positive = args.template tensor<scalar_t>(7);
+  step.grad_negative = args.template tensor<scalar_t>(8);
   step.d_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -1031,10 +1048,10 @@ extern "C" int triplet_margin_loss_backward_3_grad_negative(const OpgenCall* cal
 }
 
 // --- backward_4
-// tensors: grad_output, anchor, positive, negative, near, far, grad_rest, grad_near, grad_anchor, grad_positive,
-// grad_negative
+// tensors: grad_output, anchor, positive, negative, total, near, total_2, far, grad_rest, grad_near, grad_anchor,
+// grad_positive, grad_negative
 // dims: D
-// reals: margin, eps
+// reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -1088,10 +1105,10 @@ template <typename scalar_t>
 int run_triplet_margin_loss_backward_4_grad_near(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {4, 1, 0},   // near
-      {5, 1, 0},   // far
-      {6, 1, 0},   // grad_rest
-      {7, 1, 0},   // grad_near
+      {5, 1, 0},   // near
+      {7, 1, 0},   // far
+      {8, 1, 0},   // grad_rest
+      {9, 1, 0},   // grad_near
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
@@ -1114,10 +1131,10 @@ extern "C" int triplet_margin_loss_backward_4_grad_near(const OpgenCall* call) {
 }
 
 // --- backward_5
-// tensors: grad_output, anchor, positive, negative, near, far, grad_rest, grad_near, grad_anchor, grad_positive,
-// grad_negative
+// tensors: grad_output, anchor, positive, negative, total, near, total_2, far, grad_rest, grad_near, grad_anchor,
+// grad_positive, grad_negative
 // dims: D
-// reals: margin, eps
+// reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -1173,11 +1190,11 @@ template <typename scalar_t>
 int run_triplet_margin_loss_backward_5_grad_near(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {4, 1, 0},  // near
-      {5, 1, 0},  // far
+      {5, 1, 0},  // near
+      {7, 1, 0},  // far
       {0, 1, 0},  // grad_output
-      {6, 1, 0},  // grad_rest
-      {7, 1, 0},  // grad_near
+      {8, 1, 0},  // grad_rest
+      {9, 1, 0},  // grad_near
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();

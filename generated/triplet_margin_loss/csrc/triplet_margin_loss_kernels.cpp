@@ -175,38 +175,51 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[1]);
   const int64_t D = call.dims[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
   const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 6, 1, 0);
-  rt::Loops<7> outer;
-  outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &near, &far);
-  rt::Loops<7> over_d;
-  over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0, 0, 0});
+  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 8, 1, 0);
+  rt::Loops<9> outer;
+  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_squares, &far_squares, &near, &far);
+  rt::Loops<9> over_d;
+  over_d.step(0, anchor.stride(1));
+  over_d.step(1, negative.stride(1));
+  over_d.step(2, positive.stride(1));
+  over_d.step(3, total_2.stride(1));
+  over_d.step(4, total_3.stride(1));
+  over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> negative_at(negative, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
+        rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
-          const opmath_t t = anchor_value - positive_at[i] + eps;
-          const opmath_t t_2 = anchor_value - negative_at[i] + eps;
+          const opmath_t negative_value = negative_at[i];
+          const opmath_t positive_value = positive_at[i];
+          const opmath_t t = anchor_value - positive_value + eps;
+          const opmath_t t_2 = anchor_value - negative_value + eps;
           near_squares_value_fold.add(lane, t * t);
           far_squares_value_fold.add(lane, t_2 * t_2);
+          total_2_out.set(i, anchor_value - negative_value + eps);
+          total_3_out.set(i, anchor_value - positive_value + eps);
         });
       });
       const opmath_t near_squares_value = near_squares_value_fold.value();
       const opmath_t far_squares_value = far_squares_value_fold.value();
-      rt::store(near_squares, row.at[3], near_squares_value);
-      rt::store(far_squares, row.at[4], far_squares_value);
-      rt::store(near, row.at[5], rt::sqrt(near_squares_value));
-      rt::store(far, row.at[6], rt::sqrt(far_squares_value));
+      rt::store(near_squares, row.at[5], near_squares_value);
+      rt::store(far_squares, row.at[6], far_squares_value);
+      rt::store(near, row.at[7], rt::sqrt(near_squares_value));
+      rt::store(far, row.at[8], rt::sqrt(far_squares_value));
     });
   });
   return rt::status(host);
@@ -217,9 +230,9 @@ template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 9, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
@@ -248,9 +261,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 9, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
@@ -282,38 +295,51 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.dims[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
   const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &anchor, &positive, &negative, &near, &far, &output);
-  rt::Loops<6> over_d;
-  over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0, 0});
+  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 7, 1, 0);
+  rt::Loops<8> outer;
+  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near, &far, &output);
+  rt::Loops<8> over_d;
+  over_d.step(0, anchor.stride(1));
+  over_d.step(1, negative.stride(1));
+  over_d.step(2, positive.stride(1));
+  over_d.step(3, total_2.stride(1));
+  over_d.step(4, total_3.stride(1));
+  over_d.dim_of_steps(D);
   rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> negative_at(negative, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
+        rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
+        rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
-          const opmath_t t = anchor_value - positive_at[i] + eps;
-          const opmath_t t_2 = anchor_value - negative_at[i] + eps;
+          const opmath_t negative_value = negative_at[i];
+          const opmath_t positive_value = positive_at[i];
+          const opmath_t t = anchor_value - positive_value + eps;
+          const opmath_t t_2 = anchor_value - negative_value + eps;
           near_squares_fold.add(lane, t * t);
           far_squares_fold.add(lane, t_2 * t_2);
+          total_2_out.set(i, anchor_value - negative_value + eps);
+          total_3_out.set(i, anchor_value - positive_value + eps);
         });
       });
       const opmath_t near_squares = near_squares_fold.value();
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t near_value = rt::sqrt(near_squares);
       const opmath_t far_value = rt::sqrt(far_squares);
-      rt::store(near, row.at[3], near_value);
-      rt::store(far, row.at[4], far_value);
-      rt::store(output, row.at[5], rt::max(opmath_t(0), margin + near_value - far_value));
+      rt::store(near, row.at[5], near_value);
+      rt::store(far, row.at[6], far_value);
+      rt::store(output, row.at[7], rt::max(opmath_t(0), margin + near_value - far_value));
     });
   });
   return rt::status(host);
@@ -389,13 +415,14 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t t_13 = anchor_at[i] + eps;
-          const opmath_t negative_value = negative_at[i];
-          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+          const opmath_t anchor_value = anchor_at[i];
+          const opmath_t t_13 = -negative_at[i];
+          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
           const opmath_t positive_value = positive_at[i];
-          const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-          const opmath_t part_4 = grad_other * (positive_value + eps - negative_value) / other_2;
-          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
+          const opmath_t part_4 = grad_near * (anchor_value - positive_value + eps) / near_value;
+          const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_4;
+          const opmath_t part_5 = grad_other * (positive_value + t_13 + eps) / other_2;
+          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_5;
           grad_anchor_out.set(i, grad_far_body + grad_near_body);
           grad_positive_out.set(i, grad_other_body - grad_near_body);
           grad_negative_out.set(i, -(grad_other_body + grad_far_body));
@@ -475,13 +502,14 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t t_13 = anchor_at[i] + eps;
-          const opmath_t negative_value = negative_at[i];
-          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+          const opmath_t anchor_value = anchor_at[i];
+          const opmath_t t_13 = -negative_at[i];
+          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
           const opmath_t positive_value = positive_at[i];
-          const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-          const opmath_t part_4 = grad_other * (positive_value + eps - negative_value) / other_2;
-          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
+          const opmath_t part_4 = grad_near * (anchor_value - positive_value + eps) / near_value;
+          const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_4;
+          const opmath_t part_5 = grad_other * (positive_value + t_13 + eps) / other_2;
+          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_5;
           grad_anchor_out.set(i, grad_far_body + grad_near_body);
           grad_positive_out.set(i, grad_other_body - grad_near_body);
           grad_negative_out.set(i, -(grad_other_body + grad_far_body));
@@ -561,13 +589,14 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t t_13 = anchor_at[i] + eps;
-          const opmath_t negative_value = negative_at[i];
-          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (t_13 - negative_value) / far;
+          const opmath_t anchor_value = anchor_at[i];
+          const opmath_t t_13 = -negative_at[i];
+          const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
           const opmath_t positive_value = positive_at[i];
-          const opmath_t grad_near_body = t_11 ? opmath_t(0) : grad_near * (t_13 - positive_value) / near_value;
-          const opmath_t part_4 = grad_other * (positive_value + eps - negative_value) / other_2;
-          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
+          const opmath_t part_4 = grad_near * (anchor_value - positive_value + eps) / near_value;
+          const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_4;
+          const opmath_t part_5 = grad_other * (positive_value + t_13 + eps) / other_2;
+          const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_5;
           grad_anchor_out.set(i, grad_far_body + grad_near_body);
           grad_positive_out.set(i, grad_other_body - grad_near_body);
           grad_negative_out.set(i, -(grad_other_body + grad_far_body));
@@ -583,11 +612,11 @@ template <typename opmath_t>
 int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -613,47 +642,42 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
   const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> far(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> negative(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 10, 2, 0);
-  rt::Loops<10> outer;
-  outer.batch(call, &far, &anchor, &grad_rest, &negative, &near, &grad_near, &positive, &grad_anchor, &grad_positive,
+  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
+  const rt::Tensor<opmath_t> total_2(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
+  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_anchor(call, 10, 2, 0);
+  const rt::Tensor<opmath_t> grad_positive(call, 11, 2, 0);
+  const rt::Tensor<opmath_t> grad_negative(call, 12, 2, 0);
+  rt::Loops<9> outer;
+  outer.batch(call, &far, &grad_rest, &total_2, &near, &grad_near, &total_3, &grad_anchor, &grad_positive,
               &grad_negative);
-  outer.step(1, anchor.stride(1));
-  outer.step(3, negative.stride(1));
-  outer.step(6, positive.stride(1));
-  outer.step(7, grad_anchor.stride(1));
-  outer.step(8, grad_positive.stride(1));
-  outer.step(9, grad_negative.stride(1));
+  outer.step(2, total_2.stride(1));
+  outer.step(5, total_3.stride(1));
+  outer.step(6, grad_anchor.stride(1));
+  outer.step(7, grad_positive.stride(1));
+  outer.step(8, grad_negative.stride(1));
   outer.dim_of_steps(D);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> negative_at(negative, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> near_at(near, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_near_at(grad_near, run.at[5], run.step[5], run.size);
-      const rt::Source<opmath_t> positive_at(positive, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[8], run.step[8], run.size);
-      rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[9], run.step[9], run.size);
+      const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> near_at(near, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> grad_near_at(grad_near, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t far_value = far_at[i];
-        const opmath_t t_4 = anchor_at[i] + eps;
-        const opmath_t part_2 = grad_rest_at[i] * (t_4 - negative_at[i]) / far_value;
+        const opmath_t part_2 = grad_rest_at[i] * total_2_at[i] / far_value;
         const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part_2;
         const opmath_t near_value = near_at[i];
-        const opmath_t part_3 = grad_near_at[i] * (t_4 - positive_at[i]) / near_value;
+        const opmath_t part_3 = grad_near_at[i] * total_3_at[i] / near_value;
         const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_3;
         grad_anchor_out.set(i, grad_far_body + grad_near_body);
         grad_positive_out.set(i, -grad_near_body);
@@ -668,11 +692,11 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -699,11 +723,11 @@ int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, &grad_output, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

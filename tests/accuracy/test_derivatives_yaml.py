@@ -33,6 +33,13 @@ CALLED = {
 KINKS = (-2.0, -1.0, -0.5, -0.0, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0)
 EDGES = (math.inf, -math.inf)
 
+
+def slope_at_a_bound() -> float:
+    """Torch's derivative of `clamp` where the number is at a bound: 1 up to torch 2.13, less in 2.15."""
+    x, bound = torch.zeros(1, requires_grad=True), torch.zeros(1)
+    return float(torch.autograd.grad(x.clamp(bound, bound + 1), x)[0])
+
+
 # (function, input): why it differs from torch, and where.
 DIFFERENCES: dict[tuple[str, str], str] = {
     ("acosh", "x"): "at -1, outside of the domain, the infinity has the other sign",
@@ -49,6 +56,11 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     ("atan2", "x"): "0 at an infinite point, where torch divides inf by inf",
     ("logaddexp", "x"): "0 where both are -inf, as for logsumexp; torch has nan",
     ("logaddexp", "y"): "0 where both are -inf, as for logsumexp; torch has nan",
+    **(
+        {("clamp", name): "all goes to x where it is at a bound, torch shares it" for name in ("x", "low", "high")}
+        if slope_at_a_bound() < 1
+        else {}
+    ),
     ("reduction", "logsumexp"): "0 where everything is -inf, as the language page says; torch has nan",
     ("reduction", "logcumsumexp"): "0 for an element that is -inf where everything so far is; torch has nan",
     ("reduction", "prod"): "0 where a zero is among the other factors, torch has nan where an infinity is as well",

@@ -326,7 +326,6 @@ def test_polygamma(build_operator: Build) -> None:
     [
         ("abs(x)", torch.abs),
         ("relu(x)", torch.relu),
-        ("clamp(x, 0, 1)", lambda x: x.clamp(0, 1)),
         ("max(x, 0)", lambda x: torch.maximum(x, torch.zeros_like(x))),
         ("min(x, 1)", lambda x: torch.minimum(x, torch.ones_like(x))),
     ],
@@ -336,6 +335,14 @@ def test_kinks_follow_torch(build_operator: Build, formula: str, reference: Any)
     x = torch.tensor([-1.0, 0.0, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
     ours, theirs = (torch.autograd.grad(f(x).sum(), x)[0] for f in (op, reference))
     torch.testing.assert_close(ours, theirs)
+
+
+def test_clamp_has_slope_1_at_both_bounds_with_every_torch(build_operator: Build) -> None:
+    op = build_operator("op: kept\ninputs: [x]\nforward: y = clamp(x, 0, 1)\n").kept
+    x = torch.tensor([-1.0, 0.0, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    expected = torch.tensor([0.0, 1.0, 1.0, 0.0], dtype=torch.float64)
+    torch.testing.assert_close(torch.autograd.grad(op(x).sum(), x)[0], expected)
+    torch.testing.assert_close(torch.func.jvp(op, (x.detach(),), (torch.ones_like(x),))[1], expected)
 
 
 @pytest.mark.parametrize(

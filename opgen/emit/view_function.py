@@ -238,7 +238,8 @@ class _Setup:
     def grad_arguments(self) -> list[str]:
         smooth = (*self.s.active, *self.s.sums)
         names = [f"grad_{n}" if n in smooth else f"_grad_{n}" for n in self.results()]
-        return [f"{n}: Tensor | None" for n in names]
+        one = len(self.s.output_names) if _has_inplace(self.s) else len(names)  # what overwrites returns nothing else
+        return [f"{n}: Tensor | None" if k < one else f"{n}: Tensor | None = None" for k, n in enumerate(names)]
 
     def backward_lines(self) -> list[str]:
         s, f = self.s, self.backward

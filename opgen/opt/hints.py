@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind, Program, Shape
@@ -39,8 +40,12 @@ class Hints:
         """Bytes of a tensor."""
         total = _BYTES[kind]
         for size in shape:
-            total *= _BATCH if isinstance(size, Batch) else max(round(self._size(size)), 1)
+            total *= _BATCH if isinstance(size, Batch) else self._count(size)
         return total
+
+    def _count(self, e: Scalar) -> int:
+        size = self._size(e)
+        return max(round(size), 1) if isfinite(size) else _DIM  # defaults that fit nothing
 
     def _size(self, e: Scalar) -> float:
         match e:
@@ -51,7 +56,7 @@ class Hints:
                 return _DIM if made is None else self._size(made)
             case Param():
                 return self._param(e)
-            case Apply(fn, args):
+            case Apply(fn, args) if fn in SCALARS:
                 return float(SCALARS[fn](*map(self._size, args)))
             case _:
                 return _DIM

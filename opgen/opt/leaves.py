@@ -62,8 +62,10 @@ class Leaves:
         """The gradient from its leaves alone."""
         g = self.gradient
         made = {s.target: s for s in definitions(g)}
+        constant = {t.name for t in g.inputs if not t.differentiable}
+        smooth = {n for n, s in made.items() if not all(r.tensor in constant for r in statement_reads(s))}
         saved = [
-            Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT, of=n)
+            Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT and n in smooth, of=n)
             for n, s in made.items()
             if n in self.names
         ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.structure import close
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
@@ -148,10 +149,12 @@ def _extended(
     alive = {o.value for o in forward.outputs}
     taken = {o.name for o in forward.outputs}
     shapes = {s.target: s for s in parts(statements)}
+    varied = differentiable_inputs(forward)
     extra: list[Output] = []
     for n in residuals:
         if n not in alive:
             name = n if n not in taken else f"{n}_residual"
-            kind, smooth = shapes[n].kind, n in leaves and shapes[n].kind is Kind.FLOAT
-            extra.append(Output(name, n, shapes[n].shape, kind, differentiable=smooth, of=n, kept=True))
+            s = shapes[n]
+            smooth = n in leaves and s.kind is Kind.FLOAT and any(r.tensor in varied for r in statement_reads(s))
+            extra.append(Output(name, n, s.shape, s.kind, differentiable=smooth, of=n, kept=True))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))

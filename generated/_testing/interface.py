@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import pickle
 from typing import Any
@@ -59,9 +60,23 @@ class InterfaceChecks(Checks):
             value = objective((type(self).inplace(*copies, **case.params),))
             leaves = [a for a in leaf if a is not None and a.requires_grad]
             found = torch.autograd.grad(value, leaves)
-            for a, b in zip(found, self.gradients(case, case.arguments(grad=True)), strict=True):
+            expected = self.gradients(case, case.arguments(grad=True))
+            for a, b in zip(found, expected, strict=True):
                 assert b is not None
                 assert_same(a, b)
+            function = self._inplace_function()
+            if function is not None:
+                copies = [None if a is None else a * 1 for a in leaf]
+                _, given, _ = _runtime.overload_call(type(self).operator, *copies, **case.params)
+                found = torch.autograd.grad(objective((function.apply(*given),)), leaves)
+                for a, b in zip(found, expected, strict=True):
+                    assert_same(a, b)
+
+    def _inplace_function(self) -> Any:
+        """The autograd function that overwrites its input, if there is one."""
+        package = type(self).operator.__module__.rpartition(".")[0]
+        module = importlib.import_module(f"{package}.function")
+        return next((f for name, f in vars(module).items() if name.endswith("InplaceFunction")), None)
 
     def test_out(self, case: Case) -> None:
         if not self.takes_out:

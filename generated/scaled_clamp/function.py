@@ -62,7 +62,7 @@ class ScaledClampFunction(torch.autograd.Function):
         ctx.params = scale, low, high
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor | None, _grad_condition: Tensor | None) -> Any:
+    def backward(ctx: Any, grad_y: Tensor | None, _grad_condition: Tensor | None = None) -> Any:
         if grad_y is None:
             return None, None, None, None
         (condition,) = ctx.saved_tensors

@@ -12,7 +12,7 @@ from opgen import pipeline
 from opgen.cli import FINDINGS
 from opgen.cli.console import put, show_diagnostics
 from opgen.diagnostics.model import Bag
-from opgen.ir.program import Condition, Given, Program, Role
+from opgen.ir.program import Condition, Given, Program
 from opgen.pipeline import Artefacts, Stage
 
 if TYPE_CHECKING:
@@ -82,10 +82,12 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
 
 def _notes(derived: Derived) -> str:
     """What was decided on the way: the rewrites that make a formula stable, and what is kept for backward."""
+    from opgen.emit.view_saved import held
+
     lines = [f"# in {r.statement}: {r.rule} ({r.reason})" for r in derived.rewrites]
     if derived.backward is not None:
-        saved = [t.name for t in derived.backward.inputs if t.role is not Role.COTANGENT]
-        lines.append(f"# saved for backward: {', '.join(saved) or 'nothing'}")
+        kept, sized = (", ".join(t.name for t in found) for found in held(derived))
+        lines.append(f"# saved for backward: {kept or 'nothing'}{f'; sizes of {sized}' if sized else ''}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from opgen.emit import templates
 from opgen.emit.view import formula_lines
+from opgen.emit.view_saved import held
 from opgen.ir import text
-from opgen.ir.program import Program, Role
+from opgen.ir.program import Program
 from opgen.opt.derive import Derived
 from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec
@@ -61,7 +62,7 @@ def _entry(o: Described) -> Entry:
         formula="\n".join(formula_lines(spec)),
         gradient="\n".join(_gradient(spec, backward)) if backward is not None else "",
         broadcast=_broadcast(backward) if backward is not None else "",
-        saved=_saved(backward) if backward is not None else "",
+        saved=_saved(o.derived[0]) if backward is not None else "",
         variants=f"{len(o.derived)} variants" if len(o.derived) > 1 else "",
         rewrites=tuple(dict.fromkeys(f"{r.rule} ({r.reason})" for d in o.derived for r in d.rewrites)),
     )
@@ -81,7 +82,7 @@ def _broadcast(backward: Program) -> str:
     return ", ".join(f"`{o.like}`" for o in backward.outputs if o.like is not None)
 
 
-def _saved(backward: Program) -> str:
+def _saved(d: Derived) -> str:
     """What is kept for the backward pass, with its shape."""
-    kept = (t for t in backward.inputs if t.role is not Role.COTANGENT)
-    return ", ".join(f"`{t.name}{text.shape(t.shape)}`" for t in kept) or "nothing"
+    kept, sized = (", ".join(f"`{t.name}{text.shape(t.shape)}`" for t in found) for found in held(d))
+    return (kept or "nothing") + (f"; sizes of {sized}" if sized else "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from opgen.emit.layout import listed_lines
 from opgen.emit.torch_conditions import Switches, condition
 from opgen.emit.view import Surface, formula_view
-from opgen.ir.program import Compute, Kind, Program, definitions, statement_reads
+from opgen.ir.program import Compute, Kind, Program, Role, Tensor, definitions, statement_reads
 from opgen.ir.scalar import ZERO
 from opgen.opt.derive import Derived
 
@@ -45,6 +45,16 @@ def read_lines(s: Surface) -> tuple[str, ...]:
     if all(t == "True" for t in texts):
         return ()
     return tuple(listed_lines("return ", texts, "", 4)) if len(texts) > 1 else (f"return ({texts[0]},)",)
+
+
+def held(d: Derived) -> tuple[list[Tensor], list[Tensor]]:
+    """What backward takes of the forward pass: tensors that are kept, and those of which sizes are."""
+    taken = [] if d.backward is None else [t for t in d.backward.inputs if t.role is not Role.COTANGENT]
+    if d.gradient is None:  # what another library computes
+        return taken, []
+    needed = _needed(d)
+    sized = [t for t in taken if t.kind is Kind.FLOAT and t.name not in needed]
+    return [t for t in taken if t not in sized], sized
 
 
 def _needed(d: Derived) -> set[str]:

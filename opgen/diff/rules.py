@@ -62,7 +62,7 @@ def _var(b: Builder, s: Compute) -> Weight:
 
 def _extreme(b: Builder, s: Compute) -> Weight:
     hit: Scalar = call("eq", s.body, read_of(s))
-    if b.states_hits and is_windowed(s):
+    if b.states_hits and not b.looped and is_windowed(s):
         hit = b.emit(f"hit_{s.target}", s.loops, hit, kind=Kind.BOOL)
     ties = b.emit(f"ties_{s.target}", s.axes, hit, "count", s.over, Kind.INT)
     return lambda d: where(hit, product(d, div(ONE, ties)), ZERO)

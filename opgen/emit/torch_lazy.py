@@ -6,13 +6,15 @@ nothing is read out of range, and no NaN comes back through autograd. Conditions
 of their own. The operands of `and` and `or` guard the later ones in the same way.
 
 A condition on sizes and params alone is decided in Python, which is lazy; but what stands in its branches may be
-computed on a line of its own before, so there too positions and divisors are made harmless.
+computed on a line of its own before, so there too positions, divisors and arguments of functions of numbers are made
+harmless: Python raises where torch has nan.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from opgen.diff.conditions import conjuncts
 from opgen.emit.torch_positions import is_number
 from opgen.emit.torch_rewrite import mapped, names_beside, statement, varies
 from opgen.ir.lower_pad import in_bounds
@@ -29,6 +31,7 @@ from opgen.ir.scalar import (
     Batch,
     Dim,
     Lit,
+    Param,
     Read,
     Scalar,
     both,
@@ -136,7 +139,12 @@ class _Lazy:
             return e
         if e.fn in ("floordiv", "mod") and not varies(e.args[1]) and not isinstance(e.args[1], Lit):
             return Apply(e.fn, (e.args[0], where(call("ne", e.args[1], ZERO), e.args[1], ONE)))
-        if not varies(guard) or not _singular(e):
+        if varies(e):
+            harmful = varies(guard) and _singular(e)
+        else:
+            guard = _decided(guard)
+            harmful = guard is not None and _raises(e)
+        if guard is None or not harmful:
             return e
         i, harmless = _SAFE[e.fn]
         return Apply(e.fn, (*e.args[:i], where(guard, e.args[i], harmless), *e.args[i + 1 :]))
@@ -250,6 +258,17 @@ class _Lazy:
             made = statement(self.fresh.fresh("mask"), e, self.statement, Kind.BOOL)
             self.before.append(made)
         return read_of(made)
+
+
+def _decided(guard: Scalar) -> Scalar | None:
+    """What of a guard is decided in Python."""
+    known = tuple(c for c in conjuncts(guard) if not varies(c))
+    return None if not known else known[0] if len(known) == 1 else Apply("and", known)
+
+
+def _raises(e: Apply) -> bool:
+    """May Python have no value for a number, where torch has nan or an infinity?"""
+    return e.fn in _SAFE and any(isinstance(n, Param) for n in walk(e.args[_SAFE[e.fn][0]]))
 
 
 def _singular(e: Apply) -> bool:

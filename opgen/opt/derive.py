@@ -110,7 +110,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
     noting = passes(primal, exact=flags.exact, note=note)
     split = lightest(primal, run_passes(adjoint(primal), noting), flags.save, taken)
-    if flags.save is None and any(is_windowed(s) for s in definitions(primal) if isinstance(s, Compute)):
+    if flags.save is None and any(isinstance(s, Compute) and is_windowed(s) for s in primal.statements):
         other = lightest(primal, run_passes(adjoint(primal, states_hits=True), noting), None, taken)
         split = other if other.held < split.held else split
     kept, gradient, source = split.kept, split.gradient, split.source

@@ -133,6 +133,10 @@ FOUND = {
     "a second element of one": (
         "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
     ),
+    "a function of a number that has no value where it is not wanted": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
+        "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
+    ),
     "the least of no numbers": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [..., N, N], optional: true}}\n"
         "forward: 'y[i < 2, ...] = x[..., 0]*min[k, ...](w[..., k, k])'\n"

@@ -32,11 +32,11 @@ LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded do
     "dim of one": 16, "element-wise": 28, "hidden index": 3, "reduced batch": 28, "reduction sum": 14,
     "reduction mean": 8, "reduction max": 10, "reduction min": 8, "reduction prod": 2, "reduction logsumexp": 2,
     "reduction norm": 11, "reduction var": 6, "reduction any": 4, "reduction all": 1, "reduction count": 1,
-    "reduction argmax": 2, "reduction argmin": 1, "argsort": 5, "operator softmax": 7, "operator log_softmax": 4,
+    "reduction argmax": 1, "reduction argmin": 1, "argsort": 5, "operator softmax": 7, "operator log_softmax": 4,
     "operator cumsum": 2, "operator cumprod": 9, "operator logcumsumexp": 6, "joint softmax": 1, "local function": 14,
     "stated derivative": 10, "detach": 5, "cast": 2, "**": 24, "0-dim result": 14, "declared outputs": 16,
-    "read and an output": 14, "integer result": 11, "condition as a result": 8, "exact": 6, "once_differentiable": 12,
-    "input without gradient": 6,
+    "read and an output": 14, "integer result": 8, "condition as a result": 8, "exact": 6, "once_differentiable": 5,
+    "input without gradient": 6, "sum of inputs": 55,
 }  # fmt: skip
 
 

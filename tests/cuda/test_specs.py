@@ -20,7 +20,7 @@ from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
 from opgen.ir.program import Kind, Program, Shape
-from opgen.ir.scalar import Batch, Dim, Lit
+from opgen.ir.scalar import Batch, Dim, Lit, Param
 from opgen.native import emulate
 from opgen.opt.derive import Flags, derive
 from opgen.plan.build import build
@@ -83,7 +83,7 @@ def _sizes(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> li
         if isinstance(s, Batch):
             found.extend(batch)
         else:
-            assert isinstance(s, Lit | Dim)
+            assert isinstance(s, Lit | Dim | Param)
             found.append(int(s.value) if isinstance(s, Lit) else sizes[s.name])
     return found
 
@@ -103,7 +103,8 @@ def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:
         free = path.stem not in CONSTRAINED and not any(d.value is not None for d in p.dims)
         sizes_of = (dict(case.sizes), large if free else dict(case.sizes), dict(case.sizes))
         for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2, 1), strict=True):
-            arrays = arguments(p, case.variant.program, dict(case.inputs), params, sizes, batch)
+            known = {n: value for n, value in params.items() if isinstance(value, int)} | sizes
+            arrays = arguments(p, case.variant.program, dict(case.inputs), params, known, batch)
             expected = run(p, arrays, params)
             got = emulated.run(arrays, params, "float64", spread, spread - 1)
             for output, want in expected.items():

@@ -62,7 +62,8 @@ def arguments(
     """Tensors for a program: inputs, then what has the shape of an input, then of an output."""
     seed = torch.Generator().manual_seed(1)
     case = case_of(operator, v)
-    sizes, samples = dict(case.sizes), dict(case.inputs)
+    numbers = {n: value for n, value in params(operator, v).items() if isinstance(value, int)}
+    sizes, samples = numbers | dict(case.sizes), dict(case.inputs)
     out = dict(known)
     for i, t in enumerate(v.program.inputs):
         out.setdefault(t.name, tensor_for(t, shape_of(t, sizes, narrowed(batch, i)), samples.get(t.name), seed))

@@ -13,7 +13,7 @@ from opgen.emit.sample_arrays import InputSample
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
 from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
-from opgen.ir.scalar import Batch, Const, Dim, Lit, Scalar
+from opgen.ir.scalar import Batch, Const, Dim, Lit, Param, Scalar
 from tests.emit.torch_exec import function, source
 
 Arguments = dict[str, Any]
@@ -23,7 +23,7 @@ def extent(e: Scalar, sizes: Mapping[str, int]) -> int:
     match e:
         case Lit(value):
             return int(value)
-        case Dim(name):
+        case Dim(name) | Param(name):
             return sizes[name]
         case _:
             raise AssertionError(f"no size for {e}")

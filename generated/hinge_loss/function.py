@@ -23,9 +23,9 @@ from .._runtime.functions import upcast_all
 
 def hinge_loss_forward(
     input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+) -> tuple[Tensor | None, Tensor | None]:
     """The value, and what backward needs of it."""
-    condition = condition_2 = None
+    slope = None
     dtype = input.dtype
     input, target = upcast_all(input, target)
     if squared:
@@ -48,30 +48,27 @@ def hinge_loss_forward(
             output = missing
     output = output.to(dtype)
     if not squared:
-        condition = difference == 0
-        condition_2 = difference < 0
-    return output, condition, condition_2
+        slope = torch.where(difference == 0, -0.5 * target, torch.where(difference < 0, 0, -target))
+    return output, slope
 
 
 def hinge_loss_backward(
     grad_output: Tensor,
-    condition: Tensor | None,
-    condition_2: Tensor | None,
+    slope: Tensor | None,
     input: Tensor,
-    target: Tensor,
+    target: Tensor | None,
     margin: float,
     squared: bool,
     reduction: str,
 ) -> Tensor:
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
-    grad_output, input, target = upcast_all(grad_output, input, target)
+    grad_output, input, target, slope = upcast_all(grad_output, input, target, slope)
     if squared:
         difference = margin - target * input
         missing = torch.clamp(difference, min=0)
     elif reduction != "mean":
-        chosen = torch.where(condition_2, 0, -(grad_output * target))
-        grad_input = torch.where(condition, -0.5 * grad_output * target, chosen)
+        grad_input = torch.where(slope != 0, grad_output * slope, 0)
     if reduction == "mean" or (not squared and reduction != "none"):
         batch = torch.broadcast_shapes(input.shape, target.shape)
         if squared:
@@ -84,8 +81,7 @@ def hinge_loss_backward(
     elif reduction != "none":
         if reduction == "mean":
             grad_each = grad_output / math.prod(batch)
-            chosen = torch.where(condition_2, 0, -(grad_each * target))
-            grad_input = torch.where(condition, -0.5 * grad_each * target, chosen)
+            grad_input = torch.where(slope != 0, grad_each * slope, 0)
         grad_input = torch.broadcast_to(grad_input, batch)
     grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     return grad_input
@@ -130,22 +126,20 @@ class HingeLossFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, margin, squared, reduction = inputs
-        _, condition, condition_2 = output
+        _, slope = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[t for t in (condition, condition_2) if t is not None])
-        ctx.save_for_backward(input, target, condition, condition_2)
+        ctx.mark_non_differentiable(*[t for t in (slope,) if t is not None])
+        ctx.save_for_backward(input, target, slope)
         ctx.save_for_forward(input, target)
         ctx.params = margin, squared, reduction
 
     @staticmethod
-    def backward(
-        ctx: Any, grad_output: Tensor | None, _grad_condition: Tensor | None, _grad_condition_2: Tensor | None
-    ) -> Any:
+    def backward(ctx: Any, grad_output: Tensor | None, _grad_slope: Tensor | None) -> Any:
         if grad_output is None:
             return None, None, None, None, None
-        input, target, condition, condition_2 = ctx.saved_tensors
+        input, target, slope = ctx.saved_tensors
         margin, squared, reduction = ctx.params
-        grad_input = hinge_loss_backward(grad_output, condition, condition_2, input, target, margin, squared, reduction)
+        grad_input = hinge_loss_backward(grad_output, slope, input, target, margin, squared, reduction)
         return grad_input, None, None, None, None
 
     @staticmethod
@@ -153,4 +147,4 @@ class HingeLossFunction(torch.autograd.Function):
         input, target = ctx.saved_tensors
         margin, squared, reduction = ctx.params
         tangent_output = hinge_loss_tangent(tangent_input, input, target, margin, squared, reduction)
-        return tangent_output, None, None
+        return tangent_output, None

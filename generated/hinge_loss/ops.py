@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, batch_shape, choice_error, compute_dtype, register, write_out
 from .._runtime.functions import upcast, upcast_all
 from . import function
 
@@ -27,19 +27,17 @@ def fake(input: Tensor, target: Tensor, margin: float, squared: bool, reduction:
     """Empty results: shapes and dtypes without values."""
     check(input, target, margin, squared, reduction)
     if squared and reduction != "none":
-        return input.new_empty(()), None, None
+        return input.new_empty(()), None
     if squared:
-        return input.new_empty(torch.broadcast_shapes(input.shape, target.shape)), None, None
+        return input.new_empty(torch.broadcast_shapes(input.shape, target.shape)), None
     if reduction != "none":
         return (
             input.new_empty(()),
-            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
-            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+            input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
         )
     return (
         input.new_empty(torch.broadcast_shapes(input.shape, target.shape)),
-        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
-        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=torch.bool),
+        input.new_empty(torch.broadcast_shapes(input.shape, target.shape), dtype=compute_dtype(input)),
     )
 
 
@@ -47,8 +45,7 @@ def backward_fake(
     grad_output: Tensor,
     input: Tensor,
     target: Tensor,
-    condition: Tensor | None,
-    condition_2: Tensor | None,
+    slope: Tensor | None,
     margin: float,
     squared: bool,
     reduction: str,
@@ -60,16 +57,15 @@ def backward_fake(
 
 def read(input: Tensor, target: Tensor, margin: float, squared: bool, reduction: str) -> tuple[bool, ...]:
     """Of which tensors that are kept for backward more than the size is read."""
-    return squared, True, True, True
+    return squared, squared, True
 
 
 def hinge_loss_second(
     grad_grad_input: Tensor,
     grad_output: Tensor | None,
-    condition: Tensor | None,
-    condition_2: Tensor | None,
+    slope: Tensor | None,
     input: Tensor | None,
-    target: Tensor,
+    target: Tensor | None,
     margin: float,
     squared: bool,
     reduction: str,
@@ -78,8 +74,8 @@ def hinge_loss_second(
     """The gradient of the gradient."""
     grad_grad_output = grad_input = None
     dtype = grad_grad_input.dtype
-    grad_grad_input, grad_output = upcast_all(grad_grad_input, grad_output)
-    input, target = upcast_all(input, target)
+    grad_grad_input, grad_output, input = upcast_all(grad_grad_input, grad_output, input)
+    target, slope = upcast_all(target, slope)
     if squared:
         difference = margin - target * input
         mask = difference == 0
@@ -103,18 +99,15 @@ def hinge_loss_second(
                 grad_grad_output = 2 * grad_grad_missing * missing
         if reduction == "none":
             if not squared:
-                chosen = torch.where(condition_2, 0, -(grad_grad_input * target))
-                grad_grad_output = torch.where(condition, -0.5 * grad_grad_input * target, chosen)
+                grad_grad_output = torch.where(slope != 0, grad_grad_input * slope, 0)
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         elif not squared:
-            chosen = torch.where(condition_2, 0, -(grad_grad_input * target))
-            product = -0.5 * grad_grad_input * target
+            product = grad_grad_input * slope
             if reduction == "mean":
-                safe_product = torch.where(condition, product, chosen)
-                grad_grad_output_sum = torch.broadcast_to(safe_product, batch).sum()
-                grad_grad_output = grad_grad_output_sum / math.prod(batch)
+                ratio = product / math.prod(batch)
+                grad_grad_output = torch.broadcast_to(torch.where(slope != 0, ratio, 0), batch).sum()
             else:
-                grad_grad_output = torch.broadcast_to(torch.where(condition, product, chosen), batch).sum()
+                grad_grad_output = torch.broadcast_to(torch.where(slope != 0, product, 0), batch).sum()
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if squared and reduction == "mean":
@@ -132,10 +125,9 @@ def hinge_loss_backward_tangent(
     grad_output: Tensor | None,
     tangent_grad_output: Tensor,
     tangent_input: Tensor | None,
-    condition: Tensor | None,
-    condition_2: Tensor | None,
+    slope: Tensor | None,
     input: Tensor,
-    target: Tensor,
+    target: Tensor | None,
     margin: float,
     squared: bool,
     reduction: str,
@@ -144,7 +136,7 @@ def hinge_loss_backward_tangent(
     dtype = tangent_grad_output.dtype
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     grad_output = upcast(grad_output)
-    input, target = upcast_all(input, target)
+    input, target, slope = upcast_all(input, target, slope)
     if squared:
         difference = margin - target * input
         missing = torch.clamp(difference, min=0)
@@ -153,8 +145,7 @@ def hinge_loss_backward_tangent(
         chosen = torch.where(mask_2, 0, -(tangent_input * target))
         tangent_missing = torch.where(mask, -0.5 * tangent_input * target, chosen)
     elif reduction != "mean":
-        chosen = torch.where(condition_2, 0, -(tangent_grad_output * target))
-        tangent_grad_input = torch.where(condition, -0.5 * tangent_grad_output * target, chosen)
+        tangent_grad_input = torch.where(slope != 0, tangent_grad_output * slope, 0)
     if reduction == "mean" or (not squared and reduction != "none"):
         batch = torch.broadcast_shapes(input.shape, target.shape)
         if squared:
@@ -167,9 +158,8 @@ def hinge_loss_backward_tangent(
         tangent_grad_input = torch.where(mask, -0.5 * tangent_grad_missing * target, chosen_2)
     elif reduction != "none":
         if reduction == "mean":
-            tangent_grad_each = tangent_grad_output / math.prod(batch)
-            chosen = torch.where(condition_2, 0, -(tangent_grad_each * target))
-            tangent_grad_input = torch.where(condition, -0.5 * tangent_grad_each * target, chosen)
+            product = tangent_grad_output * slope
+            tangent_grad_input = torch.where(slope != 0, product / math.prod(batch), 0)
         tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input
@@ -183,24 +173,21 @@ def flops(input: Tensor, target: Tensor, squared: bool, reduction: str) -> int:
     if squared and reduction == "sum":
         points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
         return 5 * points
-    if squared or reduction == "sum":
+    if squared:
         points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
         return 4 * points
     if reduction == "mean":
         points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-        return 4 * points + 1
+        return 9 * points + 1
+    if reduction == "sum":
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
+        return 9 * points
     points = math.prod(torch.broadcast_shapes(input.shape, target.shape))
-    return 3 * points
+    return 8 * points
 
 
 def backward_flops(
-    grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
-    condition: Tensor | None,
-    condition_2: Tensor | None,
-    squared: bool,
-    reduction: str,
+    grad_output: Tensor, input: Tensor, target: Tensor, slope: Tensor | None, squared: bool, reduction: str
 ) -> int:
     """The floating-point operations of the gradients."""
     if squared and reduction == "mean":
@@ -213,13 +200,11 @@ def backward_flops(
         points = math.prod(grad_output.shape)
         return 12 * points
     if reduction == "mean":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, condition.shape, condition_2.shape))
-        return 4 * points
+        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, slope.shape))
+        return 2 * points
     if reduction == "sum":
-        points = math.prod(torch.broadcast_shapes(input.shape, target.shape, condition.shape, condition_2.shape))
-        return 3 * points
-    points = math.prod(grad_output.shape)
-    return 3 * points
+        return math.prod(torch.broadcast_shapes(input.shape, target.shape, slope.shape))
+    return math.prod(grad_output.shape)
 
 
 OP = register(
@@ -227,23 +212,23 @@ OP = register(
         name="hinge_loss",
         schema=(
             '(Tensor input, Tensor target, float margin=1.0, bool squared=False, str reduction="mean")'
-            " -> (Tensor, Tensor, Tensor)"
+            " -> (Tensor, Tensor)"
         ),
         inputs=("input", "target"),
         kinds="ff",
         params=("margin", "squared", "reduction"),
         defaults=(1.0, False, "mean"),
         outputs=("output",),
-        residuals=("condition", "condition_2"),
+        residuals=("slope",),
         differentiable=("input", "output"),
         forward=function.hinge_loss_forward,
         fake=fake,
         check=check,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor target, Tensor? condition, Tensor? condition_2, "
-            "float margin, bool squared, str reduction, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor target, Tensor? slope, float margin, bool squared, "
+            "str reduction, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "target", "condition", "condition_2"),
+        saved=("input", "target", "slope"),
         read=read,
         backward=function.hinge_loss_backward,
         backward_fake=backward_fake,
@@ -257,29 +242,29 @@ OP = register(
         sharding=(
             Sharding(
                 chosen=(("squared", True), ("reduction", "mean")),
-                layouts=("...", "...", "", "-", "-"),
+                layouts=("...", "...", "", "-"),
             ),
             Sharding(
                 chosen=(("squared", True), ("reduction", "sum")),
-                layouts=("...", "...", "", "-", "-"),
+                layouts=("...", "...", "", "-"),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("squared", True), ("reduction", "none")),
-                layouts=("...", "...", "...", "-", "-"),
+                layouts=("...", "...", "...", "-"),
                 forward=("...",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("squared", False), ("reduction", "sum")),
-                layouts=("...", "...", "", "...", "..."),
+                layouts=("...", "...", "", "..."),
                 forward=("...: -> output",),
                 backward=("...",),
             ),
             Sharding(
                 chosen=(("squared", False), ("reduction", "none")),
-                layouts=("...", "...", "...", "...", "..."),
+                layouts=("...", "...", "...", "..."),
                 forward=("...",),
                 backward=("...",),
             ),

@@ -30,7 +30,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import loops_in
-from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Param, Read, Scalar, casts_of, mentions, mul, walk
+from opgen.ir.scalar import BATCH, ONE, Batch, Dim, Index, Param, Read, Scalar, casts_of, mentions, mul, reads, walk
 
 
 class Builder:
@@ -79,6 +79,13 @@ def loops_of(e: Scalar, loops: Sequence[Loop]) -> tuple[Loop, ...]:
     """Those of the loops that an expression depends on, in order."""
     indices, batch = mentions(e)
     return tuple(a for a in loops if (batch if isinstance(a, Batch) else a.name in indices))
+
+
+def alone(e: Scalar, loops: Sequence[Loop], kind: Kind = Kind.FLOAT) -> Compute:
+    """An expression as a statement over the loops that it depends on, in the order of what it reads."""
+    seen = dict.fromkeys(p for r in reads(e) for at in r.at for p in ((at,) if isinstance(at, Batch) else walk(at)))
+    order = [a for p in seen for a in loops_of(e, loops) if p == (a if isinstance(a, Batch) else Index(a.name))]
+    return Compute("", tuple(dict.fromkeys((*order, *loops_of(e, loops)))), e, kind=kind)
 
 
 def live(statements: Sequence[Statement], wanted: Iterable[str]) -> tuple[Statement, ...]:

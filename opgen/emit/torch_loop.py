@@ -29,11 +29,12 @@ from opgen.ir.program import (
     Loop,
     Program,
     Recurrence,
+    Shape,
     Tensor,
     definitions,
     statement_reads,
 )
-from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, transform, walk
+from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, transform, walk
 
 
 def repeat(scope: Scope, s: Recurrence, names: Mapping[str, str]) -> None:
@@ -202,7 +203,7 @@ class _Loop:
             self.before[target], self.local[key] = key, self.scope.fresh(key)
             shape = tuple(a if isinstance(a, Batch) else a.extent for a in self._axes(target))
             self.tensors.append(Tensor(key, shape, c.kind))
-            self.scope.keep(key, Stored(self.local[key], shape, batch_first(shape), c.kind, self._whole()))
+            self.scope.keep(key, Stored(self.local[key], shape, batch_first(shape), c.kind, self._whole(shape)))
         return self.before[target]
 
     def _slice(self, tensor: str, place: int) -> str:
@@ -213,8 +214,9 @@ class _Loop:
             self.tensors.append(Tensor(key, shape[:place] + shape[place + 1 :], kind))
         return self.slices[tensor, place]
 
-    def _whole(self) -> frozenset[str]:
-        return frozenset(t.name for t in self.scope.carriers())
+    def _whole(self, shape: Shape) -> frozenset[str]:
+        """The inputs whose batch dims a tensor of the loop has: all of them, if any."""
+        return frozenset(t.name for t in self.scope.carriers() if BATCH in shape)
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
@@ -274,4 +276,4 @@ class _Loop:
         dim = space.index(self.source.along) - len(space)
         empty = self.scope.filled(self.scope.shape_text(space), Text("0", ATOM, c.kind))
         self.scope.assign(name, f"torch.stack({values}, {dim}) if {steps} else {empty}")
-        self.scope.keep(c.target, Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole()))
+        self.scope.keep(c.target, Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole(c.shape)))

@@ -40,6 +40,7 @@ from opgen.opt.order import Note, typical_sizes
 from opgen.opt.reuse import reuse
 from opgen.opt.save import Saved, save
 from opgen.opt.simplify import fold, tidy
+from opgen.opt.slopes import with_slopes
 from opgen.opt.spelling import spell_alike
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
@@ -109,10 +110,14 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
         plain = inline_functions(primal)
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
     noting = passes(primal, exact=flags.exact, note=note)
-    split = lightest(primal, run_passes(adjoint(primal), noting), flags.save, taken)
-    if flags.save is None and any(isinstance(s, Compute) and is_windowed(s) for s in primal.statements):
-        other = lightest(primal, run_passes(adjoint(primal, states_hits=True), noting), None, taken)
-        split = other if other.held < split.held else split
+    first = run_passes(adjoint(primal), noting)
+    ways = [first]
+    if flags.save is None:
+        if any(isinstance(s, Compute) and is_windowed(s) for s in primal.statements):
+            ways.append(run_passes(adjoint(primal, states_hits=True), noting))
+        sloped = with_slopes(first)
+        ways += [] if sloped is None else [sloped]
+    split = min((lightest(primal, g, flags.save, taken) for g in ways), key=lambda s: s.held)
     kept, gradient, source = split.kept, split.gradient, split.source
     sums = through_sums(primal, kept.forward)
     second = backward_tangent = None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diff.structure import close, loops_of
+from opgen.diff.structure import alone, close
 from opgen.ir.functions import row
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
@@ -34,14 +34,16 @@ from opgen.ir.program import (
     names,
     parts,
     statement_reads,
+    statement_scalars,
     targets,
 )
 from opgen.ir.ranges import in_range
-from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, children, neg, reads, rebuild, walk
+from opgen.ir.scalar import Apply, Batch, Read, Scalar, children, neg, reads, rebuild
 from opgen.opt.affine import is_sum, ordered
 from opgen.opt.cse import canonical
 from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
+from opgen.opt.slopes import constants, is_slope, varying
 from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
@@ -62,8 +64,8 @@ class Leaves:
         """The gradient from its leaves alone."""
         g = self.gradient
         made = {s.target: s for s in definitions(g)}
-        constant = {t.name for t in g.inputs if not t.differentiable}
-        smooth = {n for n, s in made.items() if not all(r.tensor in constant for r in statement_reads(s))}
+        constant = constants(g)
+        smooth = {n for n, s in made.items() if not all(varying(e) <= constant for e in statement_scalars(s))}
         saved = [
             Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT and n in smooth, of=n)
             for n, s in made.items()
@@ -152,8 +154,8 @@ class _Values:
     def part(self, e: Scalar, loops: tuple[Loop, ...]) -> Compute | None:
         """An expression as a statement of its own, if that can be a leaf; of a sum perhaps its negative."""
         if _is_condition(e):
-            return _alone(e, loops, Kind.BOOL)
-        return _alone(ordered(e, self.summed)[0], loops, Kind.FLOAT) if is_sum(e, self.summed) else None
+            return alone(e, loops, Kind.BOOL)
+        return alone(ordered(e, self.summed)[0], loops, Kind.FLOAT) if is_sum(e, self.summed) else None
 
     def atom(self, made: Compute, needs: tuple[str, ...], *, guarded: bool) -> str:
         atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, needs))
@@ -202,7 +204,7 @@ class _Values:
                 out[s.target] = (_ALIVE if s.target in named else _MADE) * self.hints.weight(s.shape, s.kind)
             elif s.target in named & smooth and (s.target not in exact or is_copy(whole, inputs)):
                 out[s.target] = _ALIVE * self.hints.weight(s.shape, s.kind)
-            elif isinstance(s, Compute) and s.op is None and s.target not in exact and is_sum(s.body, self.summed):
+            elif isinstance(s, Compute) and s.op is None and s.target not in exact and self.made(s.body):
                 out[s.target] = _MADE * self.hints.weight(s.shape, s.kind)
         out |= {
             a.name: _MADE * self.hints.weight(a.statement.shape, a.statement.kind)
@@ -210,6 +212,10 @@ class _Values:
             if a.safe
         }
         return out
+
+    def made(self, e: Scalar) -> bool:
+        """Whether an expression can be kept in place of what it is computed from."""
+        return is_sum(e, self.summed) or is_slope(e, constants(self.gradient))
 
     def cut(self, kept: Sequence[str] | None) -> list[Value]:
         """The values to cut through: for backward itself, or for leaves, where what backward keeps comes for free."""
@@ -304,10 +310,3 @@ def _wish(part: Compute) -> str:
     if part.kind is Kind.BOOL:
         return "condition"
     return "difference" if isinstance(part.body, Apply) and part.body.fn == "sub" else "total"
-
-
-def _alone(e: Scalar, loops: tuple[Loop, ...], kind: Kind) -> Compute:
-    """An expression as a statement over the loops that it depends on, in the order of what it reads."""
-    seen = dict.fromkeys(p for r in reads(e) for at in r.at for p in ((at,) if isinstance(at, Batch) else walk(at)))
-    order = [a for p in seen for a in loops_of(e, loops) if p == (a if isinstance(a, Batch) else Index(a.name))]
-    return Compute("", tuple(dict.fromkeys((*order, *loops_of(e, loops)))), e, kind=kind)

@@ -17,13 +17,26 @@ from opgen.diff.adjoint import differentiable_inputs
 from opgen.diff.structure import close
 from opgen.ir.growth import Growth
 from opgen.ir.names import Names
-from opgen.ir.program import Kind, Output, Program, Role, Statement, Tensor, names, parts, statement_reads, targets
+from opgen.ir.program import (
+    Kind,
+    Output,
+    Program,
+    Role,
+    Statement,
+    Tensor,
+    names,
+    parts,
+    statement_reads,
+    statement_scalars,
+    targets,
+)
 from opgen.ir.rewrite import renamed
 from opgen.ir.scalar import Read
 from opgen.opt.dce import dce
 from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.normal import is_normal, opened
+from opgen.opt.slopes import varying
 from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
 
 
@@ -149,12 +162,12 @@ def _extended(
     alive = {o.value for o in forward.outputs}
     taken = {o.name for o in forward.outputs}
     shapes = {s.target: s for s in parts(statements)}
-    varied = differentiable_inputs(forward)
+    varied = {*differentiable_inputs(forward)}
     extra: list[Output] = []
     for n in residuals:
         if n not in alive:
             name = n if n not in taken else f"{n}_residual"
             s = shapes[n]
-            smooth = n in leaves and s.kind is Kind.FLOAT and any(r.tensor in varied for r in statement_reads(s))
+            smooth = n in leaves and s.kind is Kind.FLOAT and any(varying(e) & varied for e in statement_scalars(s))
             extra.append(Output(name, n, s.shape, s.kind, differentiable=smooth, of=n, kept=True))
     return dce(replace(forward, statements=statements, outputs=(*forward.outputs, *extra)))

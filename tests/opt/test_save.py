@@ -112,6 +112,6 @@ def test_an_input_that_is_read_anyway_is_kept_as_it_is() -> None:
 
 
 def test_a_condition_that_holds_only_where_it_is_looked_at_is_not_kept() -> None:
-    formula = "y[n] = where(t[n] < K, where(w[t[n]] > 0, 2*x[n], 0), x[n])"
+    formula = "y[n] = where(t[n] < K, where(w[t[n]] > 0, x[n]**2, 0), x[n])"
     inputs = "{x: {shape: [N]}, w: {shape: [K]}, t: {shape: [N], dtype: int}}"
     assert "w" in leaves(formula, inputs)

@@ -79,8 +79,8 @@ def _passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
     found = {}
     for t in (t for t in declared.values() if t.role is not Role.SAVED or t.name in c.arrays):
         name = t.name
-        while name and name not in c.known:
-            name = declared[name].of if name in declared else ""
+        while name not in c.known and name in declared and declared[name].of != name:
+            name = declared[name].of
         held = c.arrays.get(t.name) or c.known.get(name)
         if held is not None and t.name not in absent and t.of not in absent:
             found[t.name] = (held, t)

@@ -132,7 +132,8 @@ class World:
     functions: dict[str, str] = field(default_factory=dict)
     marks: dict[str, None] = field(default_factory=dict)
     required: dict[str, tuple[Size | str, ...]] = field(default_factory=dict)  # shapes that outputs must state
-    pair: tuple[Size | str, ...] | None = None  # the shape of inputs `u` and `v` that are read as a sum only
+    pair: tuple[Size | str, ...] | None = None  # the shape of inputs `u` and `v` that are read in one statement only
+    kinked: bool = False  # that statement is linear in `u` but for kinks, and `v` has no gradient
     serial: int = 0
     infinite: bool = False
 

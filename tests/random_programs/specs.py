@@ -39,7 +39,7 @@ def cases(draw: st.DrawFn) -> Case:
     for _ in range(c.weighted(((6, 1), (5, 2), (2, 3)))):
         lines += _statement(w)
     if w.pair is not None:
-        lines += statements.of_a_sum(w, w.pair)
+        lines += (statements.of_a_slope if w.kinked else statements.of_a_sum)(w, w.pair)
     if c.chance(8):
         lines += statements.chosen_reduction(w)
     backward = _override(w, lines) if c.chance(5) else ""
@@ -108,8 +108,12 @@ def _inputs(w: World) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     if c.chance(20):
         w.mark("sum of inputs")
         w.pair = _shape(w, w.sizes, first=False)
+        w.kinked = c.chance(30)
+        if w.kinked:
+            w.mark("slope")
         for name in ("u", "v"):
-            declared.append(f"  {name}: {{shape: {_shown(w.pair)}}}")
+            fixed = ", differentiable: false" if w.kinked and name == "v" else ""
+            declared.append(f"  {name}: {{shape: {_shown(w.pair)}{fixed}}}")
             shapes[name] = _sizes(w, w.pair, batch, whole=False)
     return declared, shapes
 

@@ -145,19 +145,44 @@ def chosen_reduction(w: World) -> list[str]:
 def of_a_sum(w: World, shape: tuple[Size | str, ...]) -> list[str]:
     """A formula in which two inputs of this shape occur in one sum only, or in that and its negative."""
     c = w.choose
-    order = tuple(s if isinstance(s, str) else Index(LETTERS[k], s) for k, s in enumerate(shape))
-    at = ", ".join(o if isinstance(o, str) else o.name for o in order)
+    order, at = _along(shape)
     a, b = (c.pick((f"{n}[{at}]", f"0.5*{n}[{at}]", f"{n}[{at}]/4")) for n in ("u", "v"))
     total = c.pick((f"({a} - {b})", f"({a} + {b} + 0.5)", f"({b} - 1 - {a})"))
-    scope = Scope(tuple(o for o in order if isinstance(o, Index)), BATCH in order)
     body = c.pick((f"{total}**2", f"sin({total})", f"abs({total})*{total}", f"tanh({total})/(2 + cos({total}))"))
     if c.chance(50):
-        body = f"{body}*{floats(w, scope, 1).at(TIMES)}"
+        body = f"{body}*{floats(w, _scope_of(order), 1).at(TIMES)}"
+    return _folded(w, order, body)
+
+
+def of_a_slope(w: World, shape: tuple[Size | str, ...]) -> list[str]:
+    """A formula that is linear in the first of two inputs of this shape, but for kinks; the second has no gradient."""
+    c = w.choose
+    order, at = _along(shape)
+    u, v = f"u[{at}]", f"v[{at}]"
+    kinked = (
+        f"max(0, 0.5 - {v}*{u})", f"max({u}*{v}, -0.5*{u}*{v})", f"where({u} > {v}, {v}*{u}, 0.25*{u} - {v})",
+        f"{v}*abs({u} - 0.25)", f"clamp({u}, {v}, {v} + 0.5)*{v}",
+    )  # fmt: skip
+    return _folded(w, order, c.pick(kinked))
+
+
+def _along(shape: tuple[Size | str, ...]) -> tuple[Order, str]:
+    """Indices of a tensor of this shape, and how it is read at them."""
+    order = tuple(s if isinstance(s, str) else Index(LETTERS[k], s, plain=True) for k, s in enumerate(shape))
+    return order, ", ".join(o if isinstance(o, str) else o.name for o in order)
+
+
+def _scope_of(order: Order) -> Scope:
+    return Scope(tuple(o for o in order if isinstance(o, Index)), BATCH in order)
+
+
+def _folded(w: World, order: Order, body: str) -> list[str]:
+    """A statement of this body, folded over the last of its indices more often than not."""
+    c = w.choose
     name = w.fresh("t")
-    last = order[-1] if order else BATCH
     if order and c.chance(60):
-        order, over = order[:-1], last if isinstance(last, str) else last.name
-        body = f"{c.pick(('sum', 'mean', 'max'))}[{over}]({body})"
+        last, order = order[-1], order[:-1]
+        body = f"{c.pick(('sum', 'mean', 'max'))}[{last if isinstance(last, str) else written(w, last)}]({body})"
     bound = 2.0 * 16
     w.tensors.append(Tensor(name, shape_of(order), "float", -bound, bound))
     return [f"{head(w, name, order)} = {body}"]

@@ -170,6 +170,15 @@ FOUND = {
         "  t[ids[f], d] += 1 + square(x[f, d])\n"
         "  y[d, e] = (1 + square(x[e, d]))/t[ids[e], d]\n"
     ),
+    "a start of fewer batch dims": (
+        "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[s < 3] = tanh(t[s - 1]*0.5 + s)\n"
+        "  y[-1, ...] = pad(t[ids], 1)\n"
+        "  y[s < 2, ...] = tanh(z[s - 1, ...]*0.5 + sin(t[0]))\n"
+        "  z[s < 2, ...] = tanh(y[s - 1, ...]*sin(t[1]))\n"
+    ),
     "exponentials as fractions": (
         "inputs: {x: {shape: [..., E]}, ids: {shape: [E], dtype: int}}\n"
         "dims: {S: 2}\n"
@@ -203,6 +212,7 @@ SHAPES = {
     "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
     "a cotangent that one variant asks for": {"x": (2,), "w": (2,)},
     "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
+    "a start of fewer batch dims": {"x": (0,), "ids": ()},
     "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
     "a second element of one": {"x": (1,)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},

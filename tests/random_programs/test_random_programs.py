@@ -36,7 +36,7 @@ LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded do
     "operator cumsum": 2, "operator cumprod": 9, "operator logcumsumexp": 6, "joint softmax": 1, "local function": 14,
     "stated derivative": 10, "detach": 5, "cast": 2, "**": 24, "0-dim result": 14, "declared outputs": 16,
     "read and an output": 14, "integer result": 8, "condition as a result": 8, "exact": 6, "once_differentiable": 5,
-    "input without gradient": 6, "sum of inputs": 55,
+    "input without gradient": 6, "sum of inputs": 55, "slope": 18,
 }  # fmt: skip
 
 

@@ -17,8 +17,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // squared is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_0(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_0(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -27,12 +27,12 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_0(const Tensor& input, con
   call.number(margin);
   call.allocate("output", Element::scalar, {});
   call.run(0);
-  return {call.result("output", Element::scalar), Tensor(), Tensor()};
+  return {call.result("output", Element::scalar), Tensor()};
 }
 
 // squared is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_1(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_1(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -41,12 +41,12 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_1(const Tensor& input, con
   call.number(margin);
   call.allocate("output", Element::scalar, {});
   call.run(1);
-  return {call.result("output", Element::scalar), Tensor(), Tensor()};
+  return {call.result("output", Element::scalar), Tensor()};
 }
 
 // squared is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -55,50 +55,42 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, con
   call.number(margin);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2);
-  return {call.result("output", Element::scalar), Tensor(), Tensor()};
+  return {call.result("output", Element::scalar), Tensor()};
 }
 
 // squared is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("condition_2", Element::boolean, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(3);
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
-  return {output, condition, condition_2};
+  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
 // squared is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("condition_2", Element::boolean, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(4);
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
-  return {output, condition, condition_2};
+  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
 // squared is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tensor& target, double margin,
-                                                        bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                                const std::string& reduction) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
@@ -106,17 +98,13 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, con
   call.hold();
   call.number(margin);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch});
-  call.allocate("condition_2", Element::boolean, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch});
   call.run(5);
-  const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
-  return {output, condition, condition_2};
+  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward(const Tensor& input, const Tensor& target, double margin,
-                                                      bool squared, const std::string& reduction) {
+std::tuple<Tensor, Tensor> hinge_loss_forward(const Tensor& input, const Tensor& target, double margin, bool squared,
+                                              const std::string& reduction) {
   if (squared && reduction == "mean") return hinge_loss_forward_0(input, target, margin, squared, reduction);
   if (squared && reduction == "sum") return hinge_loss_forward_1(input, target, margin, squared, reduction);
   if (squared && reduction == "none") return hinge_loss_forward_2(input, target, margin, squared, reduction);
@@ -127,8 +115,8 @@ std::tuple<Tensor, Tensor, Tensor> hinge_loss_forward(const Tensor& input, const
 
 // squared is true, reduction is mean
 Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -143,8 +131,8 @@ Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, con
 
 // squared is true, reduction is sum
 Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -159,8 +147,8 @@ Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, con
 
 // squared is true, reduction is none
 Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
@@ -175,14 +163,13 @@ Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, con
 
 // squared is false, reduction is mean
 Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("condition", condition, Element::boolean, {opgen::batch});
-  call.input("condition_2", condition_2, Element::boolean, {opgen::batch});
+  call.input("slope", slope, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
@@ -192,14 +179,13 @@ Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, con
 
 // squared is false, reduction is sum
 Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("condition", condition, Element::boolean, {opgen::batch});
-  call.input("condition_2", condition_2, Element::boolean, {opgen::batch});
+  call.input("slope", slope, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
@@ -209,14 +195,12 @@ Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, con
 
 // squared is false, reduction is none
 Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                             const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                             const std::string& reduction, const std::vector<bool>& mask) {
+                             const Optional& slope, double margin, bool squared, const std::string& reduction,
+                             const std::vector<bool>& mask) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("input", input, Element::scalar, {opgen::batch});
-  call.input("target", target, Element::scalar, {opgen::batch});
-  call.input("condition", condition, Element::boolean, {opgen::batch});
-  call.input("condition_2", condition_2, Element::boolean, {opgen::batch});
+  call.input("slope", slope, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
@@ -224,25 +208,24 @@ Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, con
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
-Tensor hinge_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                           const Optional& condition, const Optional& condition_2, double margin, bool squared,
-                           const std::string& reduction, const std::vector<bool>& mask) {
+Tensor hinge_loss_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target, const Optional& slope,
+                           double margin, bool squared, const std::string& reduction, const std::vector<bool>& mask) {
   if (squared && reduction == "mean") {
-    return hinge_loss_backward_0(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+    return hinge_loss_backward_0(grad_output, input, target, slope, margin, squared, reduction, mask);
   }
   if (squared && reduction == "sum") {
-    return hinge_loss_backward_1(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+    return hinge_loss_backward_1(grad_output, input, target, slope, margin, squared, reduction, mask);
   }
   if (squared && reduction == "none") {
-    return hinge_loss_backward_2(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+    return hinge_loss_backward_2(grad_output, input, target, slope, margin, squared, reduction, mask);
   }
   if (!squared && reduction == "mean") {
-    return hinge_loss_backward_3(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+    return hinge_loss_backward_3(grad_output, input, target, slope, margin, squared, reduction, mask);
   }
   if (!squared && reduction == "sum") {
-    return hinge_loss_backward_4(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+    return hinge_loss_backward_4(grad_output, input, target, slope, margin, squared, reduction, mask);
   }
-  return hinge_loss_backward_5(grad_output, input, target, condition, condition_2, margin, squared, reduction, mask);
+  return hinge_loss_backward_5(grad_output, input, target, slope, margin, squared, reduction, mask);
 }
 
 }  // namespace
@@ -258,11 +241,10 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction) -> (Tensor, "
-      "Tensor, Tensor)");
+      "hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction) -> (Tensor, Tensor)");
   m.def(
-      "hinge_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor? condition, Tensor? condition_2, "
-      "float margin, bool squared, str reduction, bool[] needs_input_grad) -> Tensor");
+      "hinge_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor? slope, float margin, bool "
+      "squared, str reduction, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -182,7 +182,7 @@ extern "C" int hinge_loss_forward_2_output(const OpgenCall* call) {
 }
 
 // --- forward_3
-// tensors: input, target, condition_2, condition, output
+// tensors: input, target, slope, output
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -192,8 +192,7 @@ struct hinge_loss_forward_3_output_step {
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<bool> condition_2;
-  rt::Tensor<bool> condition;
+  rt::Tensor<opmath_t> slope;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
   rt::Batch batch;
@@ -204,10 +203,10 @@ struct hinge_loss_forward_3_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    const opmath_t t = margin - target.load(place) * input.load(place);
+    const opmath_t target_value = target.load(place);
+    const opmath_t t = margin - target_value * input.load(place);
     folds->output_sum_fold.add(rt::max(opmath_t(0), t));
-    condition_2.store(0 > t, place);
-    condition.store(0 == t, place);
+    slope.store(0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -221,18 +220,16 @@ int run_hinge_loss_forward_3_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},   // target
       {0, 1, 0},   // input
-      {2, 1, 0},   // condition_2
-      {3, 1, 0},   // condition
-      {4, 0, -1},  // output
+      {2, 1, 0},   // slope
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_forward_3_output_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.condition_2 = args.template tensor<bool>(2);
-  step.condition = args.template tensor<bool>(3);
-  step.output = args.template tensor<scalar_t>(4);
+  step.slope = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -247,7 +244,7 @@ extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_4
-// tensors: input, target, condition_2, condition, output
+// tensors: input, target, slope, output
 // reals: margin
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -257,8 +254,7 @@ struct hinge_loss_forward_4_output_step {
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
-  rt::Tensor<bool> condition_2;
-  rt::Tensor<bool> condition;
+  rt::Tensor<opmath_t> slope;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
   rt::Batch batch;
@@ -269,10 +265,10 @@ struct hinge_loss_forward_4_output_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
-    const opmath_t t = margin - target.load(place) * input.load(place);
+    const opmath_t target_value = target.load(place);
+    const opmath_t t = margin - target_value * input.load(place);
     folds->output_value_fold.add(rt::max(opmath_t(0), t));
-    condition_2.store(0 > t, place);
-    condition.store(0 == t, place);
+    slope.store(0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -286,18 +282,16 @@ int run_hinge_loss_forward_4_output(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},   // target
       {0, 1, 0},   // input
-      {2, 1, 0},   // condition_2
-      {3, 1, 0},   // condition
-      {4, 0, -1},  // output
+      {2, 1, 0},   // slope
+      {3, 0, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_forward_4_output_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
-  step.condition_2 = args.template tensor<bool>(2);
-  step.condition = args.template tensor<bool>(3);
-  step.output = args.template tensor<scalar_t>(4);
+  step.slope = args.template tensor<opmath_t>(2);
+  step.output = args.template tensor<scalar_t>(3);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   return rt::columns<false>(call, step, 1, rt::batch_count(call));
@@ -312,80 +306,70 @@ extern "C" int64_t hinge_loss_forward_4_output_workspace(const OpgenCall* call) 
 }
 
 // --- forward_5
-// tensors: input, target, output, condition, condition_2
+// tensors: input, target, output, slope
 // reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_forward_5_condition_2_step {
+struct hinge_loss_forward_5_slope_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
-  rt::Tensor<bool> condition;
-  rt::Tensor<bool> condition_2;
+  rt::Tensor<opmath_t> slope;
   opmath_t margin;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, bool* condition,
-                            bool* condition_2) const {
-    const opmath_t t = margin - target * input;
+  OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, opmath_t* slope) const {
+    const opmath_t target_value = target;
+    const opmath_t t = margin - target_value * input;
     *output = rt::max(opmath_t(0), t);
-    *condition = 0 == t;
-    *condition_2 = 0 > t;
+    *slope = 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t output_value;
-    bool condition_value;
-    bool condition_2_value;
-    compute(target.load(place), input.load(place), &output_value, &condition_value, &condition_2_value);
+    opmath_t slope_value;
+    compute(target.load(place), input.load(place), &output_value, &slope_value);
     output.store(output_value, place);
-    condition.store(condition_value, place);
-    condition_2.store(condition_2_value, place);
+    slope.store(slope_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Pack<scalar_t, V> output_pack;
-    rt::Pack<bool, V> condition_pack;
-    rt::Pack<bool, V> condition_2_pack;
+    rt::Pack<opmath_t, V> slope_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
-      bool condition_value;
-      bool condition_2_value;
-      compute(target_pack.get(i), input_pack.get(i), &output_value, &condition_value, &condition_2_value);
+      opmath_t slope_value;
+      compute(target_pack.get(i), input_pack.get(i), &output_value, &slope_value);
       output_pack.set(i, output_value);
-      condition_pack.set(i, condition_value);
-      condition_2_pack.set(i, condition_2_value);
+      slope_pack.set(i, slope_value);
     }
     rt::store_pack(output, first, output_pack);
-    rt::store_pack(condition, first, condition_pack);
-    rt::store_pack(condition_2, first, condition_2_pack);
+    rt::store_pack(slope, first, slope_pack);
   }
 };
 
 template <typename scalar_t>
-int run_hinge_loss_forward_5_condition_2(const OpgenCall& call) {
+int run_hinge_loss_forward_5_slope(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 1, 0},  // target
       {0, 1, 0},  // input
       {2, 1, 0},  // output
-      {3, 1, 0},  // condition
-      {4, 1, 0},  // condition_2
+      {3, 1, 0},  // slope
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_5_condition_2_step<scalar_t> step;
+  hinge_loss_forward_5_slope_step<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
-  step.condition = args.template tensor<bool>(3);
-  step.condition_2 = args.template tensor<bool>(4);
+  step.slope = args.template tensor<opmath_t>(3);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
@@ -393,8 +377,8 @@ int run_hinge_loss_forward_5_condition_2(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int hinge_loss_forward_5_condition_2(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_5_condition_2<scalar_t>(*call));
+extern "C" int hinge_loss_forward_5_slope(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_hinge_loss_forward_5_slope<scalar_t>(*call));
 }
 
 // --- backward_0
@@ -612,42 +596,36 @@ extern "C" int hinge_loss_backward_2_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_3
-// tensors: grad_output, input, target, condition, condition_2, grad_input
+// tensors: grad_output, input, target, slope, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct hinge_loss_backward_3_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const bool> condition_2;
+  rt::Tensor<const opmath_t> slope;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, bool condition, bool condition_2, opmath_t* grad_input) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
-    const opmath_t target_value = target;
-    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_each * target_value);
-    *grad_input = condition ? opmath_t(-0.5) * grad_each * target_value : part;
+  OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
+    const opmath_t slope_value = slope;
+    *grad_input = slope_value != 0 ? grad_output.load_or_zero() / batch.count * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(target.load(place), condition.load(place), condition_2.load(place), &grad_input_value);
+    compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
+    const auto slope_pack = rt::load_pack<V>(slope, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i), &grad_input_value);
+      compute(slope_pack.get(i), &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -656,21 +634,18 @@ struct hinge_loss_backward_3_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_3_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, 0},   // target
-      {3, 1, 0},   // condition
-      {4, 1, 0},   // condition_2
-      {5, 1, 0},   // grad_input
+      {3, 1, 0},   // slope
+      {4, 1, 0},   // grad_input
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_3_grad_input_step<scalar_t> step;
-  step.target = args.template tensor<const scalar_t>(0);
-  step.condition = args.template tensor<const bool>(1);
-  step.condition_2 = args.template tensor<const bool>(2);
-  step.grad_input = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.slope = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -682,42 +657,36 @@ extern "C" int hinge_loss_backward_3_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_4
-// tensors: grad_output, input, target, condition, condition_2, grad_input
+// tensors: grad_output, input, target, slope, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct hinge_loss_backward_4_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const bool> condition_2;
+  rt::Tensor<const opmath_t> slope;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t target, bool condition, bool condition_2, opmath_t* grad_input) const {
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t target_value = target;
-    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_output_value * target_value);
-    *grad_input = condition ? opmath_t(-0.5) * grad_output_value * target_value : part;
+  OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
+    const opmath_t slope_value = slope;
+    *grad_input = slope_value != 0 ? grad_output.load_or_zero() * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(target.load(place), condition.load(place), condition_2.load(place), &grad_input_value);
+    compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
+    const auto slope_pack = rt::load_pack<V>(slope, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i), &grad_input_value);
+      compute(slope_pack.get(i), &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -726,21 +695,18 @@ struct hinge_loss_backward_4_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_4_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, 0},   // target
-      {3, 1, 0},   // condition
-      {4, 1, 0},   // condition_2
-      {5, 1, 0},   // grad_input
+      {3, 1, 0},   // slope
+      {4, 1, 0},   // grad_input
       {0, 0, -1},  // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_4_grad_input_step<scalar_t> step;
-  step.target = args.template tensor<const scalar_t>(0);
-  step.condition = args.template tensor<const bool>(1);
-  step.condition_2 = args.template tensor<const bool>(2);
-  step.grad_input = args.template tensor<scalar_t>(3);
-  step.grad_output = args.template tensor<const scalar_t>(4);
+  step.slope = args.template tensor<const opmath_t>(0);
+  step.grad_input = args.template tensor<scalar_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -752,46 +718,37 @@ extern "C" int hinge_loss_backward_4_grad_input(const OpgenCall* call) {
 }
 
 // --- backward_5
-// tensors: grad_output, input, target, condition, condition_2, grad_input
+// tensors: grad_output, input, slope, grad_input
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct hinge_loss_backward_5_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const opmath_t> slope;
   rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> target;
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const bool> condition_2;
   rt::Tensor<scalar_t> grad_input;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, bool condition, bool condition_2,
-                            opmath_t* grad_input) const {
-    const opmath_t grad_output_value = grad_output;
-    const opmath_t target_value = target;
-    const opmath_t part = condition_2 ? opmath_t(0) : -(grad_output_value * target_value);
-    *grad_input = condition ? opmath_t(-0.5) * grad_output_value * target_value : part;
+  OPGEN_DEVICE void compute(opmath_t slope, opmath_t grad_output, opmath_t* grad_input) const {
+    const opmath_t slope_value = slope;
+    *grad_input = slope_value != 0 ? grad_output * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     opmath_t grad_input_value;
-    compute(grad_output.load_or_zero(place), target.load(place), condition.load(place), condition_2.load(place),
-            &grad_input_value);
+    compute(slope.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
+    const auto slope_pack = rt::load_pack<V>(slope, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    const auto target_pack = rt::load_pack<V>(target, first);
-    const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
-      compute(grad_output_pack.get(i), target_pack.get(i), condition_pack.get(i), condition_2_pack.get(i),
-              &grad_input_value);
+      compute(slope_pack.get(i), grad_output_pack.get(i), &grad_input_value);
       grad_input_pack.set(i, grad_input_value);
     }
     rt::store_pack(grad_input, first, grad_input_pack);
@@ -800,21 +757,18 @@ struct hinge_loss_backward_5_grad_input_step {
 
 template <typename scalar_t>
 int run_hinge_loss_backward_5_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {2, 1, 0},  // slope
       {0, 1, 0},  // grad_output
-      {2, 1, 0},  // target
-      {3, 1, 0},  // condition
-      {4, 1, 0},  // condition_2
-      {5, 1, 0},  // grad_input
+      {3, 1, 0},  // grad_input
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   hinge_loss_backward_5_grad_input_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.target = args.template tensor<const scalar_t>(1);
-  step.condition = args.template tensor<const bool>(2);
-  step.condition_2 = args.template tensor<const bool>(3);
-  step.grad_input = args.template tensor<scalar_t>(4);
+  step.slope = args.template tensor<const opmath_t>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
   step.batch = args.batch();
   const int64_t points = rt::batch_count(call);
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -837,7 +791,7 @@ extern "C" const OpgenCudaStep hinge_loss_cuda_steps[] = {
     // 4
     {hinge_loss_forward_4_output, hinge_loss_forward_4_output_workspace, 0},
     // 5
-    {hinge_loss_forward_5_condition_2, nullptr, 0},
+    {hinge_loss_forward_5_slope, nullptr, 0},
     // 6
     {hinge_loss_backward_0_grad_input, nullptr, 0},
     // 7

@@ -98,12 +98,11 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_batch;
-  over_batch.batch(call, &target, &input, &condition_2, &condition, nullptr);
+  const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &target, &input, &slope, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -114,18 +113,17 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t t = margin - target_at[i] * input_at[i];
+        const opmath_t target_value = target_at[i];
+        const opmath_t t = margin - target_value * input_at[i];
         output_sum_fold.add(lane, rt::max(opmath_t(0), t));
-        condition_2_out.set(i, 0 > t);
-        condition_out.set(i, 0 == t);
+        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
       });
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
-  rt::store(output, rt::origin.at[4], output_sum / elements);
+  rt::store(output, rt::origin.at[3], output_sum / elements);
   return rt::status(host);
 }
 
@@ -135,12 +133,11 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_batch;
-  over_batch.batch(call, &target, &input, &condition_2, &condition, nullptr);
+  const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
+  rt::Loops<4> outer;
+  rt::Loops<4> over_batch;
+  over_batch.batch(call, &target, &input, &slope, nullptr);
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -151,44 +148,41 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const opmath_t t = margin - target_at[i] * input_at[i];
+        const opmath_t target_value = target_at[i];
+        const opmath_t t = margin - target_value * input_at[i];
         output_value_fold.add(lane, rt::max(opmath_t(0), t));
-        condition_2_out.set(i, 0 > t);
-        condition_out.set(i, 0 == t);
+        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
       });
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[4], output_value);
+  rt::store(output, rt::origin.at[3], output_value);
   return rt::status(host);
 }
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_5_condition_2(const OpgenCall& call, OpgenHost& host) {
+int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &target, &input, &output, &condition, &condition_2);
+  const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
+  rt::Loops<4> outer;
+  outer.batch(call, &target, &input, &output, &slope);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t t = margin - target_at[i] * input_at[i];
+        const opmath_t target_value = target_at[i];
+        const opmath_t t = margin - target_value * input_at[i];
         output_out.set(i, rt::max(opmath_t(0), t));
-        condition_out.set(i, 0 == t);
-        condition_2_out.set(i, 0 > t);
+        slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
       });
     });
   });
@@ -284,25 +278,19 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
+  const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &target, &condition, &condition_2, &grad_input);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &slope, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<bool> condition_at(condition, run.at[2], run.step[2], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_each = grad_output_at / elements;
-        const opmath_t target_value = target_at[i];
-        const opmath_t part_2 = condition_2_at[i] ? opmath_t(0) : -(grad_each * target_value);
-        grad_input_out.set(i, condition_at[i] ? opmath_t(-0.5) * grad_each * target_value : part_2);
+        const opmath_t slope_value = slope_at[i];
+        grad_input_out.set(i, slope_value != 0 ? grad_output_at / elements * slope_value : opmath_t(0));
       });
     });
   });
@@ -312,25 +300,19 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, nullptr, &target, &condition, &condition_2, &grad_input);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &slope, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[0]);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<bool> condition_at(condition, run.at[2], run.step[2], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at;
-        const opmath_t target_value = target_at[i];
-        const opmath_t part_2 = condition_2_at[i] ? opmath_t(0) : -(grad_output_value * target_value);
-        grad_input_out.set(i, condition_at[i] ? opmath_t(-0.5) * grad_output_value * target_value : part_2);
+        const opmath_t slope_value = slope_at[i];
+        grad_input_out.set(i, slope_value != 0 ? grad_output_at * slope_value : opmath_t(0));
       });
     });
   });
@@ -340,25 +322,19 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<bool> condition(call, 3, 1, 0);
-  const rt::Tensor<bool> condition_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &grad_output, &target, &condition, &condition_2, &grad_input);
+  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &slope, &grad_output, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
-      const rt::Source<bool> condition_at(condition, run.at[2], run.step[2], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t grad_output_value = grad_output_at[i];
-        const opmath_t target_value = target_at[i];
-        const opmath_t part_2 = condition_2_at[i] ? opmath_t(0) : -(grad_output_value * target_value);
-        grad_input_out.set(i, condition_at[i] ? opmath_t(-0.5) * grad_output_value * target_value : part_2);
+        const opmath_t slope_value = slope_at[i];
+        grad_input_out.set(i, slope_value != 0 ? grad_output_at[i] * slope_value : opmath_t(0));
       });
     });
   });
@@ -373,7 +349,7 @@ OPGEN_STEPS(hinge_loss) = {
     OPGEN_STEP(forward_2_output),       // 2
     OPGEN_STEP(forward_3_output),       // 3
     OPGEN_STEP(forward_4_output),       // 4
-    OPGEN_STEP(forward_5_condition_2),  // 5
+    OPGEN_STEP(forward_5_slope),        // 5
     OPGEN_STEP(backward_0_grad_input),  // 6
     OPGEN_STEP(backward_1_grad_input),  // 7
     OPGEN_STEP(backward_2_grad_input),  // 8

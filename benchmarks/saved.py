@@ -160,6 +160,10 @@ def rows(op: str) -> list[Row]:
     return [Row(op, str(c), ours(tests, c), tried(by_torch, tests, c), tried(by_min_cut, tests, c)) for c in cases]
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="keep the figures under benchmarks/results")
@@ -174,9 +178,10 @@ def main() -> None:
     shown = [max(r, key=lambda x: (x.excess, x.ours)) for r in found]
     every = [x for r in found for x in r]
     lines = ["| operator, case | opgen | torch | AOTAutograd |", "|---|---|---|---|", *(x.text for x in shown)]
-    operators, cases = sum(x.excess > 0 for x in shown), sum(x.excess > 0 for x in every)
-    lines += ["", f"{len(shown)} operators, {len(every)} cases; {operators} operators keep more than the best of the"]
-    lines[-1] += f" others, in {cases} cases, by {max(x.excess for x in every):.0%} at most."
+    over = [x for r in found for x in r if x.excess > 0]
+    said = f"; {counted(len({x.op for x in over}), 'operator')} keeping more than the best of the others"
+    said += f", in {counted(len(over), 'case')}, by {max(x.excess for x in over):.0%} at most" if over else ""
+    lines += ["", f"{counted(len(found), 'operator')}, {counted(len(every), 'case')}{said}."]
     text = "\n".join(lines) + "\n"
     print(text)
     if write:

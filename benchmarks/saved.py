@@ -179,7 +179,7 @@ def main() -> None:
     every = [x for r in found for x in r]
     lines = ["| operator, case | opgen | torch | AOTAutograd |", "|---|---|---|---|", *(x.text for x in shown)]
     over = [x for r in found for x in r if x.excess > 0]
-    said = f"; {counted(len({x.op for x in over}), 'operator')} keeping more than the best of the others"
+    said = f"; more than the best of the others is kept by {counted(len({x.op for x in over}), 'operator')}"
     said += f", in {counted(len(over), 'case')}, by {max(x.excess for x in over):.0%} at most" if over else ""
     lines += ["", f"{counted(len(found), 'operator')}, {counted(len(every), 'case')}{said}."]
     text = "\n".join(lines) + "\n"

@@ -115,7 +115,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     if flags.save is None:
         if any(isinstance(s, Compute) and is_windowed(s) for s in primal.statements):
             ways.append(run_passes(adjoint(primal, states_hits=True), noting))
-        sloped = with_slopes(first)
+        sloped = with_slopes(first, (*taken, *names(primal), *(d.name for d in primal.dims)))
         ways += [] if sloped is None else [sloped]
     split = min((lightest(primal, g, flags.save, taken) for g in ways), key=lambda s: s.held)
     kept, gradient, source = split.kept, split.gradient, split.source

@@ -3,9 +3,9 @@
 A softmax says all that its own gradient needs, and so does a condition where an element was clamped, or the difference
 of which an error is the square. Such tensors, the *leaves*, are kept in place of inputs, and the gradient of the
 gradient is taken with respect to them: a gradient that reaches an output goes on through the operator, one that reaches
-a sum of inputs through the sum (`opgen.opt.affine`), and a condition has none. Leaves can be inputs, outputs, and
-conditions, integers and sums of inputs inside bodies; all else that backward keeps is recomputed from them where
-backward is differentiated.
+a sum of inputs through the sum (`opgen.opt.affine`), and a condition or a slope (`opgen.opt.slopes`) has none. Leaves
+can be inputs, outputs, slopes, and conditions, integers and sums of inputs inside bodies; all else that backward keeps
+is recomputed from them where backward is differentiated.
 
 In go the program and its gradient, out come the leaves and both programs with what they were parts of bodies stated.
 """

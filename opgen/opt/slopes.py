@@ -7,7 +7,7 @@ their own, so that they can be kept in place of what they are computed from (`op
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from opgen.diff.structure import alone
@@ -37,11 +37,11 @@ def varying(e: Scalar) -> set[str]:
     return {e.tensor} if isinstance(e, Read) else set().union(*map(varying, children(e)))
 
 
-def with_slopes(gradient: Program) -> Program | None:
-    """The gradient with its slopes as statements of their own; None where it has none."""
+def with_slopes(gradient: Program, taken: Iterable[str]) -> Program | None:
+    """The gradient with its slopes as statements of their own, not called what is `taken`; None where it has none."""
     early = {t.name for t in gradient.inputs if t.role is not Role.COTANGENT}
     early |= {s.target for s in parts(independent(gradient))}
-    constant, fresh = constants(gradient), Names(names(gradient))
+    constant, fresh = constants(gradient), Names((*taken, *names(gradient)))
     statements: list[Statement] = []
     for s in gradient.statements:
         found = _split(s, early)

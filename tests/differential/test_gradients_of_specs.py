@@ -28,6 +28,7 @@ from .conftest import lowered
 STEP = 1e-5
 ALL_OF = 16  # elements: what has no more is differenced element by element
 SOME = 6
+MANY = 250  # elements: the interpreter takes long for second order of what has more
 
 
 @cache
@@ -36,19 +37,28 @@ def cases(path: Path) -> tuple[SampleCase, ...]:
     return sample_cases(low.spec, low.operator, derive(low.operator))
 
 
-def parametrised(only_derived: bool) -> list[object]:
-    """Every case of every spec; those with stated gradients left out where finite differences judge."""
+def parametrised(only_derived: bool, most: int | None = None) -> list[object]:
+    """Every case of every spec; those with stated gradients left out where finite differences judge.
+
+    Cases of more than `most` elements are in the slow tier.
+    """
     chosen = []
     for path in SPECS:
         spec = lowered(path).spec
         stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
         if not (only_derived and stated):
             chosen += [
-                pytest.param(path, k, id=f"{path.stem}-{c.name}")
+                pytest.param(
+                    path, k, id=f"{path.stem}-{c.name}", marks=pytest.mark.slow if large(path, k, most) else ()
+                )
                 for k, c in enumerate(cases(path))
                 if not c.name.startswith("case ")  # what specs state is extreme, and no differences can be taken there
             ]
     return chosen
+
+
+def large(path: Path, number: int, most: int | None) -> bool:
+    return most is not None and sum(len(a.data) for a in Call(path, number).arrays.values()) > most
 
 
 class Call:
@@ -134,7 +144,7 @@ def test_tangent_is_the_transpose_of_the_adjoint(path: Path, number: int) -> Non
     assert left == pytest.approx(right, rel=1e-9, abs=1e-11)
 
 
-@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False))
+@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False, most=MANY))
 def test_second_order_equals_finite_differences_of_the_gradient(path: Path, number: int) -> None:
     call = Call(path, number)
     backward = verify(adjoint(call.program))

@@ -74,3 +74,11 @@ def test_half_keeps_slopes_in_the_dtype_of_computing(build_operator: Build) -> N
     (gradient,) = torch.autograd.grad(op(x, label).sum(), x)
     assert gradient.dtype == torch.bfloat16
     torch.testing.assert_close(gradient, -label)
+
+
+def test_an_output_of_that_name(build_operator: Build) -> None:
+    text = (HINGE % CONSTANT).replace("forward: y", "outputs: [y, slope]\nforward: |\n  slope = 0.5*label\n  y")
+    x, label = torch.randn(2, 4, dtype=torch.float64, requires_grad=True), torch.ones(4, dtype=torch.float64)
+    y, slope = build_operator(text).hinge(x, label)
+    torch.testing.assert_close(slope, torch.full((2, 4), 0.5, dtype=torch.float64))
+    torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], -(x < 1).double())

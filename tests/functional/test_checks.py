@@ -94,3 +94,9 @@ def test_many_tensors_are_not_batched_in_all_ways(build_operator: Build, monkeyp
     monkeypatch.setattr(type(made), "call", lambda *args: calls.append(1) or call(*args))
     made.test_vmap(made.cases[0])
     assert len(calls) == 3 * (2 * 2 * len(names) + 2)
+
+
+def test_an_input_without_gradient_beside_one_that_is_overwritten(build_operator: Build) -> None:
+    inputs = "{x: {shape: [...]}, label: {shape: [...], differentiable: false}}"
+    made = checks(build_operator(f"op: over\ninputs: {inputs}\ninplace: x\nforward: y = max(0, 1 - label*x)\n"))
+    made.test_inplace(made.cases[0])

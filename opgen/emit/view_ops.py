@@ -306,7 +306,7 @@ def is_pointwise(s: Surface) -> bool:
 
 _SHARED = (
     *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
-    *("range_error", "rank_error", "size_error", "Sharding"),
+    *("check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )
 
 

@@ -1,0 +1,144 @@
+"""Where a cotangent is surely zero, so that no slope is looked at: a branch that is not taken, an output nobody uses.
+
+A zero times a slope that is infinite or nan would be nan. What is known of a cotangent is a *guard*, a condition
+outside of which it is zero. Guards are found where a `where` leaves zero, and follow the cotangent through sums and
+products; they are asked for only where a slope is *wild*, that is, may be infinite or nan though the inputs are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from opgen.diff.algebra import product
+from opgen.diff.contribution import either_of
+from opgen.ir.arithmetic import negation_of
+from opgen.ir.functions import row as function
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_scalars
+from opgen.ir.scalar import (
+    ZERO,
+    Apply,
+    Batch,
+    Cast,
+    Const,
+    Index,
+    Read,
+    Scalar,
+    mentions,
+    reads,
+    substitute,
+    walk,
+    where,
+)
+
+# Masks are made for them: where everything is -inf, they are nan or infinite.
+_WILD_OPERATORS = ("softmax", "log_softmax", "logsumexp", "logcumsumexp")
+
+
+@dataclass
+class Laziness:
+    """What is known of the tensors of a program and of its derivative: which are wild, and their guards."""
+
+    wild: set[str] = field(default_factory=set)
+    guards: dict[str, tuple[tuple[Loop, ...], Scalar]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(p: Program) -> Laziness:
+        found = Laziness()
+        for s in p.statements:
+            steps = s.steps if isinstance(s, Recurrence) else (s,)
+            if any(found._makes_wild(c) for c in steps):
+                found.wild.update(c.target for c in steps)
+            if not isinstance(s, Recurrence):
+                found.note(s)
+        return found
+
+    def _makes_wild(self, s: Compute | Scatter) -> bool:
+        return s.op in _WILD_OPERATORS or any(map(self.is_wild, statement_scalars(s)))
+
+    def is_wild(self, e: Scalar) -> bool:
+        """May it be infinite or nan though the inputs are not?"""
+        for n in walk(e):
+            if isinstance(n, Const) and n.name != "pi":
+                return True
+            if isinstance(n, Read) and n.tensor in self.wild:
+                return True
+            if isinstance(n, Apply) and not function(n.fn).tame:
+                return True
+        return False
+
+    # --- guards ------------------------------------------------------------------------------------------------------
+
+    def note(self, s: Compute | Scatter) -> None:
+        """Remember the guard of a tensor by the statement that makes it."""
+        if isinstance(s, Scatter):
+            gone: tuple[Loop, ...] = s.loops if s.op == "sum" and s.base == ZERO else (*s.loops, *s.axes)
+            guard = self.guard(s.body) if s.base == ZERO else None
+        else:
+            gone, guard = s.over, self.guard(s.body) if s.op in (None, "sum", "mean") else None
+        if guard is not None and not _depends(guard, gone):
+            self.guards[s.target] = s.axes, guard
+
+    def guard(self, e: Scalar) -> Scalar | None:
+        """A condition outside of which a scalar is surely zero, if one is known."""
+        match e:
+            case Read(tensor, at, fill) if tensor in self.guards:
+                axes, condition = self.guards[tensor]
+                if fill is not None and not _is_constant(condition):
+                    return None
+                pairs = zip(axes, at, strict=True)
+                places: dict[Scalar, Scalar] = {
+                    Index(a.name): q for a, q in pairs if isinstance(a, Axis) and not isinstance(q, Batch)
+                }
+                return substitute(condition, places)
+            case Apply("where", (condition, _, other)) if other == ZERO:
+                return condition
+            case Apply("where", (condition, taken, _)) if taken == ZERO:
+                return negation_of(condition)
+            case Apply("mul", args):
+                return next((g for g in map(self.guard, args) if g is not None), None)
+            case Apply("neg", (a,)) | Apply("div", (a, _)) | Cast(a):
+                return self.guard(a)
+            case Apply("add" | "sub", args):
+                found = [g for g in map(self.guard, args) if g is not None]
+                return reduce(either_of, found) if len(found) == len(args) else None
+            case _:
+                return None
+
+    def share(self, cotangents: Sequence[Read], others: Iterable[tuple[str, tuple[Loop, ...]]]) -> None:
+        """What else comes of these cotangents alone is zero where they all are, if that is so everywhere at once."""
+        found = [g for g in map(self.guard, cotangents) if g is not None and _is_constant(g)]
+        if found and len(found) == len(cotangents):
+            self.guards |= {name: (axes, reduce(either_of, found)) for name, axes in others}
+
+    def weighted(self, cotangent: Scalar, slope: Scalar) -> Scalar:
+        """Their product, which is zero wherever the cotangent surely is."""
+        return product(self.kept(cotangent, cotangent, slope), slope)
+
+    def kept(self, e: Scalar, cotangent: Scalar, slope: Scalar, without: tuple[Loop, ...] = ()) -> Scalar:
+        """`e`, with a zero written out where the cotangent has one if the slope is wild.
+
+        `without`: loops on which the guard may not depend.
+        """
+        guard = self.guard(cotangent) if self.is_wild(slope) else None
+        return e if guard is None or _depends(guard, without) else lazily(guard, e)
+
+
+def lazily(guard: Scalar, e: Scalar) -> Scalar:
+    """`e` where the guard holds, else zero."""
+    match guard:
+        case Apply("not", (condition,)):
+            return where(condition, ZERO, e)
+        case _:
+            return where(guard, e, ZERO)
+
+
+def _is_constant(guard: Scalar) -> bool:
+    """The same for every point?"""
+    return mentions(guard) == (frozenset(), False) and not reads(guard)
+
+
+def _depends(guard: Scalar, loops: tuple[Loop, ...]) -> bool:
+    names, batch = mentions(guard)
+    return any(batch if isinstance(a, Batch) else a.name in names for a in loops)

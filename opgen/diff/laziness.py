@@ -101,16 +101,15 @@ class Laziness:
             case Apply("neg", (a,)) | Apply("div", (a, _)) | Cast(a):
                 return self.guard(a)
             case Apply("add" | "sub", args):
-                found = [g for g in map(self.guard, args) if g is not None]
-                return reduce(either_of, found) if len(found) == len(args) else None
+                return _any([self.guard(a) for a in args])
             case _:
                 return None
 
     def share(self, cotangents: Sequence[Read], others: Iterable[tuple[str, tuple[Loop, ...]]]) -> None:
         """What else comes of these cotangents alone is zero where they all are, if that is so everywhere at once."""
-        found = [g for g in map(self.guard, cotangents) if g is not None and _is_constant(g)]
-        if found and len(found) == len(cotangents):
-            self.guards |= {name: (axes, reduce(either_of, found)) for name, axes in others}
+        guard = _any([self.guard(r) for r in cotangents])
+        if guard is not None and _is_constant(guard):
+            self.guards |= {name: (axes, guard) for name, axes in others}
 
     def weighted(self, cotangent: Scalar, slope: Scalar) -> Scalar:
         """Their product, which is zero wherever the cotangent surely is."""
@@ -132,6 +131,14 @@ def lazily(guard: Scalar, e: Scalar) -> Scalar:
             return where(condition, ZERO, e)
         case _:
             return where(guard, e, ZERO)
+
+
+def _any(guards: Sequence[Scalar | None]) -> Scalar | None:
+    """A guard of a sum; None where a term has none, or where one of them always holds."""
+    found = [g for g in guards if g is not None]
+    if not found or len(found) < len(guards) or any(negation_of(g) in found for g in found):
+        return None
+    return reduce(either_of, found)
 
 
 def _is_constant(guard: Scalar) -> bool:

@@ -23,12 +23,12 @@ from opgen.ir.scalar import (
     Cast,
     Const,
     Index,
+    Lit,
     Read,
     Scalar,
     mentions,
     reads,
     substitute,
-    walk,
     where,
 )
 
@@ -59,14 +59,21 @@ class Laziness:
 
     def is_wild(self, e: Scalar) -> bool:
         """May it be infinite or nan though the inputs are not?"""
-        for n in walk(e):
-            if isinstance(n, Const) and n.name != "pi":
-                return True
-            if isinstance(n, Read) and n.tensor in self.wild:
-                return True
-            if isinstance(n, Apply) and not function(n.fn).tame:
-                return True
-        return False
+        match e:
+            case Const(name):
+                return name != "pi"
+            case Read(tensor):
+                return tensor in self.wild
+            case Apply("where", (_, a, b)):
+                return self.is_wild(a) or self.is_wild(b)
+            case Apply(fn, args):
+                if function(fn).result == "bool":
+                    return False
+                return (not function(fn).tame and _is_singular(fn, args)) or any(map(self.is_wild, args))
+            case Cast(arg):
+                return self.is_wild(arg)
+            case _:
+                return False
 
     # --- guards ------------------------------------------------------------------------------------------------------
 
@@ -139,6 +146,17 @@ def _any(guards: Sequence[Scalar | None]) -> Scalar | None:
     if not found or len(found) < len(guards) or any(negation_of(g) in found for g in found):
         return None
     return reduce(either_of, found)
+
+
+def _is_singular(fn: str, args: tuple[Scalar, ...]) -> bool:
+    """May a function that is not tame turn what tensors hold into something infinite or nan?"""
+    match fn, args:
+        case "div", (_, below):
+            return bool(reads(below))
+        case "pow", (base, Lit(exponent)):
+            return bool(reads(base)) and (exponent < 0 or exponent != int(exponent))
+        case _:
+            return any(map(reads, args))
 
 
 def _is_constant(guard: Scalar) -> bool:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from opgen.diff.algebra import product
-from opgen.diff.contribution import either_of
-from opgen.ir.arithmetic import negation_of
+from opgen.diff.conditions import conjuncts
+from opgen.diff.contribution import TRUE, either_of
+from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row as function
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_scalars
 from opgen.ir.scalar import (
@@ -26,6 +27,7 @@ from opgen.ir.scalar import (
     Lit,
     Read,
     Scalar,
+    both,
     mentions,
     reads,
     substitute,
@@ -84,7 +86,8 @@ class Laziness:
             guard = self.guard(s.body) if s.base == ZERO else None
         else:
             gone, guard = s.over, self.guard(s.body) if s.op in (None, "sum", "mean") else None
-        if guard is not None and not _depends(guard, gone):
+        guard = None if guard is None else _somewhere(guard, gone)
+        if guard is not None:
             self.guards[s.target] = s.axes, guard
 
     def guard(self, e: Scalar) -> Scalar | None:
@@ -99,10 +102,10 @@ class Laziness:
                     Index(a.name): q for a, q in pairs if isinstance(a, Axis) and not isinstance(q, Batch)
                 }
                 return substitute(condition, places)
-            case Apply("where", (condition, _, other)) if other == ZERO:
-                return condition
-            case Apply("where", (condition, taken, _)) if taken == ZERO:
-                return negation_of(condition)
+            case Apply("where", (condition, taken, other)) if other == ZERO:
+                return _both(condition, self.guard(taken))
+            case Apply("where", (condition, taken, other)) if taken == ZERO:
+                return _both(negation_of(condition), self.guard(other))
             case Apply("mul", args):
                 return next((g for g in map(self.guard, args) if g is not None), None)
             case Apply("neg", (a,)) | Apply("div", (a, _)) | Cast(a):
@@ -128,7 +131,8 @@ class Laziness:
         `without`: loops on which the guard may not depend.
         """
         guard = self.guard(cotangent) if self.is_wild(slope) else None
-        return e if guard is None or _depends(guard, without) else lazily(guard, e)
+        guard = None if guard is None else _somewhere(guard, without)
+        return e if guard is None else lazily(guard, e)
 
 
 def lazily(guard: Scalar, e: Scalar) -> Scalar:
@@ -143,9 +147,38 @@ def lazily(guard: Scalar, e: Scalar) -> Scalar:
 def _any(guards: Sequence[Scalar | None]) -> Scalar | None:
     """A guard of a sum; None where a term has none, or where one of them always holds."""
     found = [g for g in guards if g is not None]
-    if not found or len(found) < len(guards) or any(negation_of(g) in found for g in found):
+    if not found or len(found) < len(guards):
         return None
-    return reduce(either_of, found)
+    opposite = [negation_of(g) for g in found]
+    found = [_all(c for c in conjuncts(g) if c not in opposite) for g in found]
+    return None if TRUE in found else reduce(either_of, found)
+
+
+def _all(conditions: Iterable[Scalar]) -> Scalar:
+    whole: Scalar = TRUE
+    for c in conditions:
+        whole = both(whole, c)
+    return whole
+
+
+def _both(condition: Scalar, guard: Scalar | None) -> Scalar:
+    return condition if guard is None or guard == condition else both(condition, guard)
+
+
+def _somewhere(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar | None:
+    """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail."""
+    found = _weakened(guard, loops)
+    return None if found == TRUE else found
+
+
+def _weakened(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar:
+    match guard:
+        case Apply("and", args):
+            return _all(_weakened(a, loops) for a in args)
+        case Apply("or", args):
+            return reduce(either, (_weakened(a, loops) for a in args))
+        case _:
+            return TRUE if _depends(guard, loops) else guard
 
 
 def _is_singular(fn: str, args: tuple[Scalar, ...]) -> bool:

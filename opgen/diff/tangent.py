@@ -13,6 +13,7 @@ from typing import assert_never
 from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import activity
+from opgen.diff.laziness import Laziness
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import dependent, plain
 from opgen.diff.rules import WEIGHTS, Change
@@ -60,6 +61,7 @@ class _Walk:
         self.names = Names(names(p), first=1)
         self.builder = Builder(self.names)
         self.varied = varied(p, sources)
+        self.laziness = Laziness.of(p)
         self.tangents: dict[str, str] = {}
         self.arguments: list[Tensor] = []
         for t in p.inputs:
@@ -118,7 +120,8 @@ class _Walk:
         """The total differential of a body."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
         found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
-        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in found if d != ZERO)
+        kept = ((r, self.laziness.kept(d, d, r)) for r, d in found if d != ZERO)
+        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in kept)
 
     def moved(self, r: Read) -> Read:
         return Read(self.tangents[r.tensor], r.at, _no_fill(r))

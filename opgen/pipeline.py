@@ -6,11 +6,13 @@ are imported when they run, so that a build with nothing to do starts without th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
 from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
@@ -67,18 +69,24 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
 
 
 def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
-    """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found."""
+    """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found.
+
+    An error of opgen itself is a diagnostic as well: it ends the way of this spec, not that of the others.
+    """
     bag = Bag()
     made = Artefacts()
+    entered = ["read"]
     try:
-        made = _stages(spec, until, bag)
+        made = _stages(spec, until, bag, entered.append)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)
+    except Exception as e:
+        bag.add(crash(e, f"{spec.label} could not be {entered[-1]}", spec.data.decode(errors="replace")))
     return replace(made, diagnostics=bag.items)
 
 
-def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
+def _stages(file: SpecFile, until: Stage, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
     from opgen.spec.load import load
 
     made = Artefacts()
@@ -90,6 +98,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.SPEC:
         return made
 
+    enter("turned into a program")
     from opgen.ir.lower import lower
 
     operator = lower(spec, bag)
@@ -99,6 +108,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.PROGRAM:
         return made
 
+    enter("differentiated")
     from opgen.emit.names import named_inside
     from opgen.opt.derive import Flags, derive
 
@@ -110,6 +120,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
+    enter("printed as code")
     from opgen.emit.files import SpecInfo, render
     from opgen.spec.rename import renamed_spec
 

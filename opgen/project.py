@@ -1,8 +1,9 @@
 """Bring the generated folder up to date with specs: the function behind `opgen build`.
 
 In: spec files or folders of them, and the output folder. Out: a `BuildResult` with one change per generated file and
-every diagnostic of the run. Specs are independent: a mistake in one leaves its earlier output untouched and does not
-keep the others from being built. Specs that are up to date are recognised without importing any stage.
+every diagnostic of the run. Specs are independent: a mistake in one, or one of opgen's own that it comes upon, leaves
+its earlier output untouched and does not keep the others from being built. Specs that are up to date are recognised
+without importing any stage.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import opgen
 from opgen import pipeline
+from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.pipeline import OPTIONS, SpecFile, Stage
 from opgen.write.cache import build_key, is_fresh, origins, remember
@@ -150,9 +152,15 @@ def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
     for path in _specs([Path(p) for p in paths], run.bag):
         file = pipeline.read(path, run.bag)
         made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
-        warnings = unused(made.spec) if made.spec is not None and made.operator is not None else ()
-        for diagnostic in (*made.diagnostics, *warnings):
+        for diagnostic in made.diagnostics:
             run.bag.add(diagnostic)
+        if made.spec is not None and made.operator is not None:
+            try:
+                warnings = unused(made.spec)
+            except Exception as e:
+                warnings = (crash(e, f"{path} could not be searched for what is unused"),)
+            for diagnostic in warnings:
+                run.bag.add(diagnostic)
         if file and made.operator is not None:
             _claim(run, file, made.operator.name)
     return run.bag.items
@@ -236,6 +244,9 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
     except OSError as e:
         where = e.filename or run.out
         run.bag.error("OPG506", f"cannot write {where}: {e.strerror or e}", None)
+        return False
+    except Exception as e:
+        run.bag.add(crash(e, f"{run.out / unit.folder} could not be written"))
         return False
     return True
 

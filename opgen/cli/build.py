@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import Progress, put, say, show_diagnostics
+from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs, format_option, out_option
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
@@ -49,7 +49,7 @@ def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: 
     show_diagnostics(result.diagnostics, form)
     _summary(result, dry=check or diff)
     if result.failed or ((check or diff) and result.drift):
-        raise click.exceptions.Exit(FINDINGS)
+        raise click.exceptions.Exit(verdict(result.diagnostics) or FINDINGS)
 
 
 def _print_changes(result: BuildResult, tell: Callable[..., None], *, verbose: bool) -> None:
@@ -72,5 +72,7 @@ def _summary(result: BuildResult, *, dry: bool) -> None:
         say(f"{count} up to date in {result.out}")
     elif dry:
         say(f"{len(result.drift)} file{'s differ' if len(result.drift) > 1 else ' differs'} from what the specs give")
-    elif not result.failed:
+    elif result.failed:
+        say(f"{count} in {result.out} all the same")
+    else:
         say(f"{count} in {result.out}; next: opgen test {' '.join(result.ops[:3])}")

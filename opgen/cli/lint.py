@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import say, show_diagnostics
+from opgen.cli.console import say, show_diagnostics, verdict
 from opgen.cli.options import default_specs, format_option
 from opgen.project import lint
 
@@ -20,5 +20,5 @@ def command(paths: tuple[Path, ...], form: str) -> None:
     found = lint(paths or (default_specs("lint"),))
     show_diagnostics(found, form)
     if found:
-        raise click.exceptions.Exit(FINDINGS)
+        raise click.exceptions.Exit(verdict(found) or FINDINGS)
     say("no findings")

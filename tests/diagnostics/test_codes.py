@@ -54,7 +54,7 @@ def test_codes_in_use_are_those_of_the_catalogue() -> None:
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_rows_are_complete(code: str) -> None:
     row = CATALOGUE[code]
-    assert re.fullmatch(r"OPG[1-6]\d\d", code)
+    assert re.fullmatch(r"OPG[1-7]\d\d", code)
     assert code[3] in GROUPS
     assert row.title
     assert not row.title.endswith(".")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import pytest
 
 from opgen.cli import run
 from opgen.diagnostics.codes import CATALOGUE
+from opgen.ir.program import Operator
 from opgen.native import library
 from opgen.native.toolchain import toolchain
+from opgen.opt.derive import derive
 
 GOLDEN = Path(__file__).parent / "golden" / "runs.md"
 SCALE = "op: scale\ninputs: [x]\nforward: y = 2*x\n"
@@ -82,6 +85,12 @@ def refused() -> str:
     return "opgen compile scale"
 
 
+def internal() -> str:
+    for op in ("scale", "unlucky"):
+        Path(f"{op}.yaml").write_text(SCALE.replace("scale", op))
+    return "opgen build unlucky.yaml scale.yaml"
+
+
 SCENES: dict[str, Callable[[], str]] = {
     "OPG401": no_kernels,
     "OPG501": cannot_be_read,
@@ -93,6 +102,7 @@ SCENES: dict[str, Callable[[], str]] = {
     "OPG507": no_specs,
     "OPG601": no_compiler,
     "OPG602": refused,
+    "OPG701": internal,
 }
 
 
@@ -108,14 +118,22 @@ def played(code: str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPa
     for variable in "".join(variables).split():
         patch.setenv(*variable.split("=", 1))
     toolchain.cache_clear()
-    assert run(command.split()) == 1
+    assert run(command.split()) == (2 if code.startswith("OPG7") else 1)
     captured = capsys.readouterr()
+    told = re.sub(r"\S*(opgen-report-)\w+", r"/tmp/\1…", captured.err.rstrip())
     assert f"[{code}]" in captured.err
-    return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{captured.err.rstrip()}\n```\n"
+    return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{told}\n```\n"
 
 
 def failed(command: list[str]) -> None:
     raise library.CompileError(f"{Path(command[0]).name} -c scale.cpp\nscale.cpp:1:1: error: what is this?\n")
+
+
+def unlucky(operator: Operator, *arguments: object) -> object:
+    """`derive`, with a mistake that one spec comes upon."""
+    if operator.name == "unlucky":
+        raise KeyError("S")
+    return derive(operator, *arguments)
 
 
 def test_what_commands_say_is_as_recorded(
@@ -129,6 +147,8 @@ def test_what_commands_say_is_as_recorded(
             patch.chdir(tmp_path / code)
             patch.setenv("CXX", "true")
             patch.setattr(library, "_run", failed)
+            patch.setattr("opgen.opt.derive.derive", unlucky)
+            patch.setattr("tempfile.tempdir", str(tmp_path))
             parts.append(played(code, capsys, patch))
     toolchain.cache_clear()
     fresh = "".join(parts)

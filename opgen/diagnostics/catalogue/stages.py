@@ -1,4 +1,4 @@
-"""3xx to 6xx: differentiation, planning, files and toolchain."""
+"""4xx to 7xx: planning, files, toolchain, and opgen itself."""
 
 from __future__ import annotations
 
@@ -77,5 +77,14 @@ ROWS = (
         " needed, and nvcc of the CUDA release that torch was built for.",
         "opgen compile  # with a compiler that knows no C++17",
         "CXX=g++-12 opgen compile",
+    ),
+    Code(
+        "OPG701",
+        "Internal error",
+        "opgen itself has a mistake, and the spec named in the message came upon it; what is right in other specs is"
+        " built all the same. The command line writes a report with the versions, the command, the spec and the place"
+        " in opgen into a file of its own, and names that file. `opgen --traceback …` shows the place at once.",
+        "opgen build specs  # and leave it at that",
+        "opgen build specs  # and send the report to those who maintain opgen",
     ),
 )

@@ -59,7 +59,9 @@ def adjoint(p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool
         sweep.step(s)
     outputs = tuple(sweep.result(x) for x in sources)
     candidates = (*sweep.cotangents, *p.inputs)
-    return close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    made = close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    # what is stated may read nothing at all; a gradient of the gradient then still has something to be of
+    return made if made.inputs or not outputs else replace(made, inputs=tuple(sweep.cotangents))
 
 
 def differentiable_inputs(p: Program) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.layout import tupled
 from opgen.emit.names import RUNTIME
 from opgen.emit.torch_conditions import Switches, told_by
 from opgen.emit.torch_liveness import used_names
@@ -96,7 +97,7 @@ def torch_function(
         mask,
         MASK if mask else "",
         tuple(dict.fromkeys(v for x in listings for v in x.views)),
-        tuple(t for t in tensors if not all(any(i.name == t for i in p.inputs) for _, p in programs)),
+        tuple(t for t in tensors if t != anchor and not all(any(i.name == t for i in p.inputs) for _, p in programs)),
     )
 
 
@@ -141,8 +142,10 @@ def _first_dtype(programs: Sequence[tuple[Variant, Program]]) -> str:
     """The dtype of whichever float argument is there, where no variant shares one with all the others."""
     floats = [next((t.name for t in p.inputs if t.kind is Kind.FLOAT), None) for _, p in programs]
     found = tuple(dict.fromkeys(n for n in floats if n is not None))
-    if None in floats or not found:
+    if not found:
         return "torch.get_default_dtype()"
+    if None in floats:
+        return f"next((t.dtype for t in {tupled(found)} if t is not None), torch.get_default_dtype())"
     return f"next(t for t in ({', '.join(found)}) if t is not None).dtype"
 
 

@@ -250,7 +250,7 @@ def branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) 
 def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
     sizes = Sizes(p)
     carried = carriers(p)
-    like = _float_input(p.inputs, s.operator.optional) or p.inputs[0].name
+    like = _float_input(p.inputs, s.operator.optional) or next((t.name for t in p.inputs), "")
     found = {o.name: o for o in p.outputs}
     texts = []
     for name in (*s.output_names, *s.residuals):
@@ -271,7 +271,7 @@ def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
         case Kind.BOOL:
             return "torch.bool"
         case Kind.FLOAT:
-            kind = next(t.kind for t in p.inputs if t.name == like)
+            kind = next((t.kind for t in p.inputs if t.name == like), None)
             if kind is not Kind.FLOAT:
                 return "torch.get_default_dtype()"
             return f"compute_dtype({like})" if upcast else ""

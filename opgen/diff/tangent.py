@@ -69,7 +69,8 @@ class _Walk:
             if t.name in sources:
                 self.tangents[t.name] = self.names.fresh(f"tangent_{t.name}")
                 role = Role.TANGENT
-                self.arguments.append(Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name))
+                tangent = Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name, dtype=t.dtype)
+                self.arguments.append(tangent)
 
     @property
     def statements(self) -> list[Statement]:
@@ -155,7 +156,7 @@ class _Walk:
             made = self.program.tensor(o.value)
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
-        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept)
+        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept, dtype=o.dtype)
 
 
 def _where_read(body: Scalar, r: Read) -> Scalar:

@@ -17,6 +17,7 @@ from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line,
 from opgen.emit.signature import is_computed
 from opgen.emit.torch_code import MASK, is_upcast
 from opgen.emit.torch_conditions import Switches, chain
+from opgen.emit.torch_program import DTYPES
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Output, Program, Tensor
@@ -265,6 +266,8 @@ def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
 
 
 def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
+    if o.dtype:
+        return DTYPES[o.dtype]
     match o.kind:
         case Kind.INT:
             return "torch.int64"
@@ -289,6 +292,8 @@ def _return(texts: Sequence[str]) -> list[str]:
 def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
     """An empty gradient for each input that needs one."""
     first = f"grad_{s.active[0]}"
+    floats = [t.name for t in s.operator.inputs if t.kind is Kind.FLOAT and t.name in saved]
+    dtype = f"{floats[0]}.dtype" if any(o.dtype for o in s.outputs) else ""
     texts = []
     lines: dict[str, None] = {}
     for name in s.wrt:
@@ -300,7 +305,7 @@ def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
         o = next(o for o in p.outputs if o.of == name)
         sizes = Sizes(p)
         batch = tuple(t.name for t in p.inputs if t.name == first) if BATCH in o.shape else ()
-        text = empty_line(sizes, replace(o, like=None), first, "", batch)
+        text = empty_line(sizes, replace(o, like=None), first, dtype, batch)
         lines |= dict.fromkeys(sizes.lines)
         texts.append(f"{text} if {guard} else None")
     if len(texts) == 1:

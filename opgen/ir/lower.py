@@ -227,7 +227,7 @@ def _wanted(d: Declarations, name: str) -> Wanted:
     kind = Kind.FLOAT if stated else dict(d.kinds).get(name)
     if declared is None:
         return Wanted(kind=kind, at_least=stated)
-    kind = kind if declared.dtype is None else Kind(declared.dtype)
+    kind = kind if declared.kind is None else Kind(declared.kind)
     shape = d.output_shapes.get(name)
     return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
 
@@ -239,7 +239,8 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
     differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
     doc = "" if declared is None else declared.doc
-    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
+    stored = "" if declared is None else declared.stored
+    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc, dtype=stored)
 
 
 def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:

@@ -29,6 +29,7 @@ _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
     **dict.fromkeys(("integer", "long", "index"), "int"),
     "boolean": "bool",
+    "float16": "half",
     "string": "str",
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")

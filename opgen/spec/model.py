@@ -95,9 +95,21 @@ class OutputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`")
-    dtype: f.OptionalDtype = Field(None, description="float, int, bool or complex; default: what the formula gives")
+    dtype: f.OutputDtype = Field(
+        None, description="float, int, bool or complex, or what it is stored in; default: what the formula gives"
+    )
     differentiable: f.Flag = Field(True, description="false: no gradient flows through it")
     doc: f.Text = Field("", description="one line for the generated documentation")
+
+    @property
+    def kind(self) -> str | None:
+        """Float, int, bool or complex; None: what the formula gives."""
+        return "float" if self.stored else "int" if self.dtype == "int64" else self.dtype
+
+    @property
+    def stored(self) -> str:
+        """The dtype that values are rounded to; empty: that of the float inputs, or of its kind."""
+        return self.dtype if self.dtype in f.STORED else ""
 
 
 class ModuleSpec(f.Entry):

@@ -38,17 +38,23 @@ def caller(op: Forward) -> Callable[..., Any]:
     def full(given: Arguments, *params: Any) -> Any:
         return call(*operands(d.name, names, d.kinds, given), *params)
 
+    def inlined(given: Arguments, *params: Any) -> Any:
+        return op.inlined(*operands(d.name, names, d.kinds, given), *params)
+
     if not private.AVAILABLE:
         return full
-    apply, contraction, autocasting = node(op).apply, d.contraction, private.autocasting
-    compiling, profiling, tracing = torch.compiler.is_dynamo_compiling, private.profiling, private.tracing
+    apply, casts, autocasting = node(op).apply, bool(d.autocast), private.autocasting
+    compiling, exporting = torch.compiler.is_dynamo_compiling, torch.compiler.is_exporting
+    profiling, tracing = private.profiling, private.tracing
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
         kernel = op.quick
-        if kernel is None or compiling() or forward_ad._current_level >= 0 or profiling():
+        if compiling():
+            return inlined(given, *params) if op.inline and not exporting() else full(given, *params)
+        if kernel is None or forward_ad._current_level >= 0 or profiling():
             return call(*operands(d.name, names, d.kinds, given), *params)
-        if contraction and autocasting():
+        if casts and autocasting():
             return full(given, *params)
         recorded = grad_enabled() and any_requires_grad(*given)
         if (recorded or checks) and tracing():

@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, out, private, quick, sharding
+from . import autocast, inlining, native, out, private, quick, sharding
 from .arguments import operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
-from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
+from .dispatch import MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
@@ -70,9 +70,10 @@ class Forward(Op):
         self.slots = tuple(self.wrt.index(n) if n in self.wrt else None for n in self.arguments)
         out.add_kernel(self)
         native.add(d.name, "forward", self)
-        if d.contraction:
-            for device in ("CPU", "CUDA"):
-                LIBRARY.impl(self.name, autocast(self, device.lower()), f"Autocast{device}")
+        if not d.elsewhere:
+            autocast.add(self.name, self.call, d.autocast)
+            autocast.add(f"{self.name}.batched", self.batched, d.autocast)
+        inlining.add(self)
 
     def define_more(self) -> None:
         out.define(self)
@@ -172,6 +173,8 @@ class Backward(Op):
         name = f"{d.name}_backward"
         super().__init__(d, name, d.backward_schema, tensors, (*d.params, MASK), results, d.backward, d.backward_fake)
         native.add(d.name, "backward", self)
+        if not d.elsewhere:
+            autocast.add(self, "")
 
     def inherited(self, carried: Carried) -> list[int]:
         """The levels with which this op differentiates a batched op."""
@@ -283,18 +286,3 @@ def filled(grads: Sequence[Tensor | None], shapes: Sequence[Any]) -> tuple[Tenso
     """Cotangents of all outputs, of which one at least is given: zero for those that none came for."""
     given = next(g for g in grads if g is not None)
     return tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, shapes, strict=True))
-
-
-def autocast(op: Op, device: str) -> Formula:
-    """The kernel under autocast: a contraction computes in the lower precision."""
-
-    def kernel(*args: Any) -> Any:
-        dtype = torch.get_autocast_dtype(device)
-        with torch.autocast(device, enabled=False):
-            return op.call(*[a.to(dtype) if _castable(a, device) else a for a in args])
-
-    return kernel
-
-
-def _castable(a: Any, device: str) -> bool:
-    return isinstance(a, Tensor) and a.device.type == device and a.is_floating_point() and a.dtype != torch.float64

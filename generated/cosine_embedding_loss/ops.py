@@ -330,6 +330,7 @@ OP = register(
         second_returns=("grad_output", "input1", "input2"),
         second_mask=("grad_output", "input1", "input2", "target"),
         backward_tangent=cosine_embedding_loss_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

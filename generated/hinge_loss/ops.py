@@ -237,6 +237,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=hinge_loss_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

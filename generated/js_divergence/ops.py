@@ -372,6 +372,7 @@ OP = register(
         second_returns=("grad_output", "log_p", "log_q"),
         second_mask=("grad_output", "log_p", "log_q"),
         backward_tangent=js_divergence_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

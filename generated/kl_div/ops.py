@@ -396,6 +396,7 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target"),
         backward_tangent=kl_div_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

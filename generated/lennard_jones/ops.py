@@ -249,6 +249,7 @@ OP = register(
         second_returns=("grad_energy", "position", "box"),
         second_mask=("grad_energy", "position", "box"),
         backward_tangent=lennard_jones_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

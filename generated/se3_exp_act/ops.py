@@ -867,6 +867,7 @@ OP = register(
         second_returns=("grad_output", "twist", "point"),
         second_mask=("grad_output", "twist", "point"),
         backward_tangent=se3_exp_act_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -581,6 +581,7 @@ OP = register(
         second_returns=("grad_output", "rotation", "point"),
         second_mask=("grad_output", "rotation", "point"),
         backward_tangent=so3_exp_act_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

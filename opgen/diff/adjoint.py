@@ -24,6 +24,7 @@ from opgen.diff.structure import Builder, close, loops_of, shape_axes
 from opgen.ir.functions import row as function
 from opgen.ir.names import Names
 from opgen.ir.point import positions
+from opgen.ir.polynomial import same_shape
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -93,6 +94,7 @@ class _Sweep:
     cotangents: list[Tensor] = field(default_factory=list)
     collected: dict[str, list[Contribution]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    indexed: int = 0  # of how many statements of the derivative the shapes are known
     selections: dict[str, Selection] = field(default_factory=dict)
     restated: dict[str, str] = field(default_factory=dict)
     guards: dict[Scalar, Scalar] = field(default_factory=dict)  # where a cotangent that a condition chooses is not 0
@@ -114,6 +116,7 @@ class _Sweep:
             return
         cotangent = self.names.fresh(f"grad_{o.name}")
         self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name))
+        self.shapes[cotangent] = o.shape
         if o.value not in self.varied:
             return
         axes = self.axes_of(o.value)
@@ -198,13 +201,29 @@ class _Sweep:
         if len(items) > 1:
             return self.builder.emit(f"grad_{tensor}", axes, total([self.term(tensor, c, axes) for c in items]))
         only = renamed_contribution(items[0], axes)
-        if isinstance(only.statement, Compute) and _is_alias(only.statement):
-            assert isinstance(only.statement.body, Read)
-            return only.statement.body
+        whole = self.whole(only.statement)
+        if whole is not None:
+            return whole
         made = self.append(only, f"grad_{tensor}", axes)
         if only.selection is not None:
             self.selections[made.tensor] = only.selection
         return made
+
+    def whole(self, s: Statement) -> Read | None:
+        """The access that a statement only repeats, if that tensor runs as far as the statement does."""
+        if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Read):
+            return None
+        if s.body.at != positions(s.axes):
+            return None
+        return s.body if same_shape(s.shape, self.shape_of(s.body.tensor), self.sizes.dims) else None
+
+    def shape_of(self, tensor: str) -> Shape:
+        """The shape of any tensor that has been made so far."""
+        if tensor not in self.shapes:
+            made = parts(self.builder.statements[self.indexed :])
+            self.shapes.update((s.target, s.shape) for s in made)
+            self.indexed = len(self.builder.statements)
+        return self.shapes[tensor]
 
     def append(self, c: Contribution, base: str, axes: tuple[Loop, ...]) -> Read:
         name = self.names.fresh(base)
@@ -302,7 +321,3 @@ class _Sweep:
 
     def statements(self) -> tuple[Statement, ...]:
         return tuple(self.builder.statements)
-
-
-def _is_alias(s: Compute) -> bool:
-    return isinstance(s.body, Read) and s.op is None and s.body.at == positions(s.axes)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.emit.names import RUNTIME
-from opgen.emit.torch_conditions import Switches
+from opgen.emit.torch_conditions import Switches, told_by
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
@@ -76,7 +76,7 @@ def torch_function(
     ]
     results = _results(programs)
     conditions = [v.conditions for v, _ in programs]
-    switches = Switches.of(conditions, _tested(programs, operator.outputs), operator.pairs)
+    switches = Switches.of(conditions, told_by(programs, operator.outputs), operator.pairs)
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
@@ -157,30 +157,6 @@ def _upcast(floats: tuple[str, ...]) -> list[str]:
         return [line]
     half = (len(floats) + 1) // 2
     return _upcast(floats[:half]) + _upcast(floats[half:])
-
-
-def _tested(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
-    """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
-    out: dict[str, str] = {}
-    for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
-        present = [p for v, p in programs if Given(name, present=True) in v.conditions]
-        absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
-        candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []
-        candidates.sort(key=lambda n: n != name)
-        for n in candidates:
-            if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
-                out[name] = n
-                break
-    return out
-
-
-def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
-    """Is this argument passed only where the optional one is?"""
-    return name in (t.name, t.of, t.of.removeprefix("grad_")) or (t.role is Role.SAVED and t.of not in outputs)
-
-
-def _has(p: Program, name: str) -> bool:
-    return any(t.name == name for t in p.inputs)
 
 
 def _several_batches(variant: Variant, operator: Operator) -> bool:

@@ -145,8 +145,9 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         sizes = Sizes(s.operator.variants[0].program)
         for d in dims:
             sizes.size(d)
-        error = f"range_error({quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}, {quoted(str(i.domain))})"
-        lines += [*sizes.lines, f"if {i.name}.is_cpu and not ({text}).all():", f"    raise {error}"]
+        named = f"{quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}"
+        check = f"check_range({named}, {text}, {quoted(str(i.domain))})"
+        lines += [*sizes.lines, f"if checks_values({i.name}):", f"    {check}"]
     return tuple(lines)
 
 

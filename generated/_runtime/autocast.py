@@ -7,18 +7,27 @@ Inside an op autocast is off: the op computes and returns what its fake kernel s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from .dispatch import LIBRARY
 
+if TYPE_CHECKING:
+    from .dispatch import Op
+
 DEVICES = ("CPU", "CUDA")
 
 
-def add(name: str, call: Callable[..., Any], into: str) -> None:
-    """Register an overload with autocast, which casts floats `into` "lower", its own precision, or "float32", or not."""
+def add(op: Op, into: str) -> None:
+    """Register the op with autocast, which casts floats `into` "lower", its own precision, or "float32", or not."""
+    add_overload(op.name, op.call, into)
+    add_overload(f"{op.name}.batched", op.batched, into)
+
+
+def add_overload(name: str, call: Callable[..., Any], into: str) -> None:
+    """The same for one overload."""
     for key in DEVICES:
         LIBRARY.impl(name, _kernel(call, into, key.lower()), f"Autocast{key}")
 

@@ -97,8 +97,7 @@ def _defined(op: Op) -> Op:
     LIBRARY.impl(name, op.in_plain_torch, "CompositeImplicitAutograd")  # by which graphs decompose it
     LIBRARY.impl(name, made.autograd, "Autograd", with_keyset=True)
     torch.library.register_vmap(f"{NAMESPACE}::{name}", made.vmap, lib=LIBRARY)
-    if op.which == "forward":
-        autocast.add(name, made.call, op.definition.autocast)
+    autocast.add_overload(name, made.call, op.definition.autocast if op.which == "forward" else "")
     return made
 
 

@@ -71,8 +71,7 @@ class Forward(Op):
         out.add_kernel(self)
         native.add(d.name, "forward", self)
         if not d.elsewhere:
-            autocast.add(self.name, self.call, d.autocast)
-            autocast.add(f"{self.name}.batched", self.batched, d.autocast)
+            autocast.add(self, d.autocast)
         inlining.add(self)
 
     def define_more(self) -> None:

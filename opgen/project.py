@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import opgen
 from opgen import pipeline
@@ -24,6 +25,9 @@ from opgen.write.diff import unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, spec_label
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
+
+if TYPE_CHECKING:
+    from opgen.spec.model import OpSpec
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -142,15 +146,19 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
     return PageResult(changed, bag.items)
 
 
-def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
-    """Every mistake in specs and folders of specs, and what looks like one; nothing is written."""
+def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """Every mistake in specs and folders of specs, and what looks like one; nothing is written.
+
+    `looks` see each spec that is right, and say what else they find in it.
+    """
     from opgen.ir.unused import unused
 
     run = _Run(Path(), check=True, force=False)
     for path in _specs([Path(p) for p in paths], run.bag):
         file = pipeline.read(path, run.bag)
         made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
-        warnings = unused(made.spec) if made.spec is not None and made.operator is not None else ()
+        right = made.spec if made.operator is not None else None
+        warnings = () if right is None else tuple(d for look in (unused, *looks) for d in look(right))
         for diagnostic in (*made.diagnostics, *warnings):
             run.bag.add(diagnostic)
         if file and made.operator is not None:

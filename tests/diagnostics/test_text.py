@@ -70,10 +70,8 @@ def test_labels_in_another_file_get_their_own_snippet() -> None:
 
 def test_without_a_place_only_the_words_are_shown() -> None:
     found = render(Diagnostic("OPG601", "no compiler", None, notes=("n\nm",), hints=("install one",)))
-    assert (
-        found
-        == "error[OPG601]: no compiler\n  = note: n\n          m\n  = help: install one\n  = help: opgen explain OPG601\n"
-    )
+    notes = "  = note: n\n          m\n"
+    assert found == f"error[OPG601]: no compiler\n{notes}  = help: install one\n  = help: opgen explain OPG601\n"
 
 
 def test_the_end_of_the_file_can_be_pointed_at() -> None:

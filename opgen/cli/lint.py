@@ -16,7 +16,7 @@ from opgen.project import lint
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @format_option
 def command(paths: tuple[Path, ...], form: str) -> None:
-    """Look for mistakes, unused names and missing callables in spec files, or in all specs in folders (default: the folder specs)."""
+    """Look for mistakes, unused names and missing callables in spec files, or in folders of them (default: specs)."""
     from opgen.verify.callables import not_found
 
     found = lint(paths or (default_specs("lint"),), not_found)

@@ -131,7 +131,9 @@ class ExpressionParser(Cursor):
         span = left.span.to(self.advance().span)
         test = Call("given", (left,), span, span)
         found: Expr = test if negated else Unary("not", test, span)
-        self.idioms.note(first.span, "`is` is not part of the formula language", f"write `{unparse(found)}`")
+        self.idioms.note(
+            first.span, "`is` is not part of the formula language", f"whether it is there is `{unparse(found)}`"
+        )
         return found
 
     def choice(self) -> Expr:

@@ -30,7 +30,8 @@ from opgen.lang.walk import operands, transform
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 
 _ALIASES = MappingProxyType({
-    "amax": "max", "amin": "min", "maximum": "max", "minimum": "min", "average": "mean", "absolute": "abs",
+    "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
+    **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
     "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
     "int": "int", "long": "int", "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div",
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
@@ -57,6 +58,8 @@ def called(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
     if span is None:
         return None
     match plain, args:
+        case "max" | "min", (_, _) if name.lower() not in ("max", "min"):  # maximum
+            return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
         case "t" | "transpose", (of, *_):
@@ -125,7 +128,7 @@ def _reduced(
         chosen = [i for i in found if i != "..."][-1:]
     elif axes is None:
         stated = _stated(body)
-        chosen = [i for i in found if not (i in stated and i in left)]
+        chosen = [i for i in found if i not in left] or [i for i in found if i not in stated]
     else:
         for axis in axes if isinstance(axes, tuple) else (axes,):
             place = _place(axis, found)

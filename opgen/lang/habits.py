@@ -49,7 +49,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("maximum", "amax"), "it is called `max`"),
     **dict.fromkeys(("minimum", "amin"), "it is called `min`"),
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
-    "std": "write `sqrt(var[k](…))`; `var` divides by the count, without a correction",
+    "std": "it is the root of `var`, which divides by the count, without a correction",
     **dict.fromkeys(("logical_and", "logical_or", "logical_not"), "write `a and b`, `a or b`, `not a`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),

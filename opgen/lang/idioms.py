@@ -7,7 +7,7 @@ leaves the statement without a proposal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Bag, Label, Span
@@ -65,6 +65,7 @@ class Idioms:
     target: str = "y"
     found: list[_Found] = field(default_factory=list)
     unclear: bool = False  # something in it has no counterpart
+    limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
 
     def note(self, span: Span, message: str, *hints: str, code: str = "OPG201") -> None:
@@ -82,7 +83,7 @@ class Idioms:
             if arguments is None:
                 if word.lower() not in _CONSTANTS:
                     return Name(word, of.span.to(at))
-                self.note(span, message, f"write `{word.lower()}`")
+                self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
             return self._called(word, arguments.given, arguments.named, span)
@@ -111,7 +112,7 @@ class Idioms:
 
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows: a module by itself is nothing."""
-        if isinstance(e, Name) and "." in e.span.text and self._is_module(e):
+        if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
             self.note(e.span, f"`{e.span.text}` is not part of the formula language", habits.NO_ATTRIBUTES)
             self.unclear = True
         return e
@@ -131,6 +132,8 @@ class Idioms:
     def _function(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
         """A function that has another name here; None where it is none of another library."""
         known = not self.words.functions or name in self.words.functions or name in self.words.reductions
+        if name == "len" and not known and len(arguments.given) == 1:
+            return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
         if known or self.words.knows(name) or not arguments.given:
             return None
         if not self.takes_more(name) and called(self.words, name, arguments.given, {}, self.left) is None:
@@ -193,6 +196,8 @@ class Idioms:
                 and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in self.left))
             ):
                 self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
+                if isinstance(limit, Name):
+                    self.limits[limit.name] = index
                 chosen = Call("where", (item, body, _EMPTY[name](span)), span, span)
                 return Reduction(name, (Binder(index, None, span),), chosen, span, span)
             case Number() | Unary() if reduced:
@@ -200,6 +205,18 @@ class Idioms:
                 return self._called(name, (body,), {"dim": item}, span)
             case _:
                 return None
+
+    def _bounded(self, item: Binder | Dots | Expr, value: Expr) -> Binder | Dots | Expr:
+        """An index of the target that only limits another one, with the extent of that one."""
+        if not isinstance(item, Binder) or item.extent is not None or item.name not in self.limits:
+            return item
+        places = [(a, i.name, k) for a in nodes(value) if isinstance(a, Access) for k, i in enumerate(a.items)
+                  if isinstance(i, Name)]  # fmt: skip
+        if any(name == item.name for _, name, _ in places):
+            return item
+        over = self.limits[item.name]
+        sizes = [self.words.shapes[a.name][k] for a, name, k in places if name == over and a.name in self.words.shapes]
+        return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
 
     def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
         self.note_unclear(through_order(self.words, name, spelled(self.words, of), axis, more, self.target) or "")
@@ -263,6 +280,8 @@ class Idioms:
             target = _with_items(target.name, items, target.span)
         elif isinstance(value, Reduction) and not set(self.left) >= {*layout(self.words, value)}:
             return None
+        elif self.limits:
+            target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
         return unparse_assign(Assign(target, whole.op, value, whole.guard, whole.span))
 
 

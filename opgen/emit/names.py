@@ -37,7 +37,7 @@ std rt opgen half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32
 """
 _KERNELS = """
 batch batch_size place rest inner_rest point inner first folds other index V Team Folds Part step args
-slots points length row flat fold finish compute merge threadIdx blockIdx blockDim gridDim warpSize
+slots points length row flat fold settle finish compute merge threadIdx blockIdx blockDim gridDim warpSize
 """
 _CPU_KERNELS = "run row columns outer begin end call host lane numbers chunk part total i"
 CPP = frozenset(f"{_CPP} {_MACROS} {_SHARED}".split())

@@ -59,7 +59,9 @@ def adjoint(p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool
         sweep.step(s)
     outputs = tuple(sweep.result(x) for x in sources)
     candidates = (*sweep.cotangents, *p.inputs)
-    return close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    made = close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    # what is stated may read nothing at all; a gradient of the gradient then still has something to be of
+    return made if made.inputs or not outputs else replace(made, inputs=tuple(sweep.cotangents))
 
 
 def differentiable_inputs(p: Program) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ class _Sweep:
         if not o.differentiable or o.kind is not Kind.FLOAT:
             return
         cotangent = self.names.fresh(f"grad_{o.name}")
-        self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name))
+        self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name, dtype=o.dtype))
         self.shapes[cotangent] = o.shape
         if o.value not in self.varied:
             return
@@ -283,7 +285,8 @@ class _Sweep:
         else:
             value = self.builder.emit(f"grad_{x}", self.axes_of(x), ZERO).tensor
         kept = any(t.name == x and t.role is Role.SAVED for t in self.program.inputs)  # an output has a cotangent too
-        return Output(f"grad_saved_{x}" if kept else f"grad_{x}", value, shape, like=like, of=x)
+        dtype = next(t.dtype for t in self.program.inputs if t.name == x)
+        return Output(f"grad_saved_{x}" if kept else f"grad_{x}", value, shape, like=like, of=x, dtype=dtype)
 
     def overridden(self, x: str, shape: Shape) -> str:
         """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""

@@ -17,6 +17,7 @@ from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line,
 from opgen.emit.signature import is_computed
 from opgen.emit.torch_code import MASK, is_upcast
 from opgen.emit.torch_conditions import Switches, chain
+from opgen.emit.torch_program import DTYPES
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Output, Program, Tensor
@@ -181,9 +182,9 @@ def value_checks(s: Surface) -> tuple[str, ...]:
         check = [*own.lines]
         own.lines.clear()
         if text is not None:
-            shown = f"{quoted(s.operator.shown(i.name))}, {i.name}, {quoted(_as_written(s, str(i.domain)))}"
-            test = f"if {i.name}.is_cpu and not ({text}).all():"
-            check += [test, f"    raise range_error({quoted(s.name)}, {shown})"]
+            named = f"{quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}"
+            call = f"check_range({named}, {text}, {quoted(_as_written(s, str(i.domain)))})"
+            check += [f"if checks_values({i.name}):", f"    {call}"]
         if optional:
             check = [f"if {' and '.join(f'{n} is not None' for n in optional)}:", *(f"    {line}" for line in check)]
         lines += check
@@ -250,7 +251,7 @@ def branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) 
 def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
     sizes = Sizes(p)
     carried = carriers(p)
-    like = _float_input(p.inputs, s.operator.optional) or p.inputs[0].name
+    like = _float_input(p.inputs, s.operator.optional) or next((t.name for t in p.inputs), "")
     found = {o.name: o for o in p.outputs}
     texts = []
     for name in (*s.output_names, *s.residuals):
@@ -265,13 +266,15 @@ def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
 
 
 def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
+    if o.dtype:
+        return DTYPES[o.dtype]
     match o.kind:
         case Kind.INT:
             return "torch.int64"
         case Kind.BOOL:
             return "torch.bool"
         case Kind.FLOAT:
-            kind = next(t.kind for t in p.inputs if t.name == like)
+            kind = next((t.kind for t in p.inputs if t.name == like), None)
             if kind is not Kind.FLOAT:
                 return "torch.get_default_dtype()"
             return f"compute_dtype({like})" if upcast else ""
@@ -289,6 +292,8 @@ def _return(texts: Sequence[str]) -> list[str]:
 def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
     """An empty gradient for each input that needs one."""
     first = f"grad_{s.active[0]}"
+    floats = [t.name for t in s.operator.inputs if t.kind is Kind.FLOAT and t.name in saved]
+    dtype = f"{floats[0]}.dtype" if any(o.dtype for o in s.outputs) else ""
     texts = []
     lines: dict[str, None] = {}
     for name in s.wrt:
@@ -300,7 +305,7 @@ def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
         o = next(o for o in p.outputs if o.of == name)
         sizes = Sizes(p)
         batch = tuple(t.name for t in p.inputs if t.name == first) if BATCH in o.shape else ()
-        text = empty_line(sizes, replace(o, like=None), first, "", batch)
+        text = empty_line(sizes, replace(o, like=None), first, dtype, batch)
         lines |= dict.fromkeys(sizes.lines)
         texts.append(f"{text} if {guard} else None")
     if len(texts) == 1:

@@ -213,7 +213,7 @@ def test_the_kind_is_the_smallest_that_holds_starts_and_bodies(formula: str, kin
 
 
 def test_sums_of_integers_are_exact() -> None:
-    p = program(elementwise("h[t] = h[t - 1] + x[t]", EACH))
+    p = program(elementwise("h[t] = h[t - 1] + x[t]", "{x: {shape: [T], dtype: int}}"))
     found = run(p, {"x": array([2**60, 1, 1])})["h"].data
     assert found == [2**60, 2**60 + 1, 2**60 + 2]
     assert all(isinstance(v, int) for v in found)
@@ -228,7 +228,7 @@ def test_a_declared_float_stays_one() -> None:
     ("formula", "code", "marked"),
     [
         ("h[t] = not h[t - 1]", "OPG214", "t"),
-        ("h[t] = h[t - 1] + q[t]", "OPG205", "q[t]"),
+        ("h[t] = h[t - 1] + q[t]", "OPG205", "q"),
         ("h[-1] = 0.5\nh[t] = h[t - 1] and on[t]", "OPG223", "h[t - 1]"),
         ("h[t] = r[h[t - 1]] + x[t]", "OPG223", "h[t - 1]"),
     ],

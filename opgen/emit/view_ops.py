@@ -40,8 +40,9 @@ from opgen.emit.view_functional import (
 )
 from opgen.emit.view_saved import read_lines, saved_names
 from opgen.emit.view_sharding import sharding_fields
-from opgen.ir.program import Compute, Kind, Program, Scatter, statement_reads
-from opgen.ir.scalar import BATCH, Apply, Scalar
+from opgen.ir.program import Compute, Kind, Program, Scatter
+from opgen.ir.scalar import BATCH
+from opgen.plan.autocast import Autocast, autocast
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _fields(
     out += [_names("views", views)] if views else []
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
-    out += ["contraction=True"] if is_contraction(s) else []
+    out += [f"autocast={quoted(autocast_list(s))}"] if autocast_list(s) else []
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
@@ -269,21 +270,9 @@ def _schema(field: str, schema: str) -> str:
     return f"{field}=(\n" + "".join(f"            {quoted(p)}\n" for p in pieces) + "        )"
 
 
-def is_contraction(s: Surface) -> bool:
-    """Does the forward program sum products of inputs? Then autocast computes in the lower precision.
-
-    There is no lower precision of complex numbers.
-    """
-    return not s.operator.pairs and any(_contracts(st) for _, p in s.programs("forward") for st in p.statements)
-
-
-def _contracts(st: object) -> bool:
-    if not isinstance(st, Compute) or st.op != "sum" or st.kind is not Kind.FLOAT:
-        return False
-    product: Scalar = st.body
-    if not isinstance(product, Apply) or product.fn != "mul":
-        return False
-    return len(statement_reads(st)) > 1 and len(st.loops) > 2
+def autocast_list(s: Surface) -> Autocast:
+    """What torch's autocast does with the operator; it leaves complex numbers alone."""
+    return Autocast.AS_GIVEN if s.operator.pairs else autocast(p for _, p in s.programs("forward"))
 
 
 def adds_in_any_order(s: Surface, which: str) -> bool:
@@ -306,7 +295,7 @@ def is_pointwise(s: Surface) -> bool:
 
 _SHARED = (
     *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
-    *("range_error", "rank_error", "size_error", "Sharding"),
+    *("check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )
 
 

@@ -265,7 +265,7 @@ def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:
-    return any(f"{helper}(" in line for line in lines)
+    return any(f"{helper}(" in line or f"{helper}." in line for line in lines)
 
 
 def _typed_arguments(s: Surface, f: TorchFunction) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
+from opgen.emit.layout import bracketed, camel, listed_lines, runtime_imports, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
@@ -136,8 +136,7 @@ def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...
     helpers = [h for f in found for h in f.helpers]
     runtime = [*elsewhere.imported, *setup.helpers()]
     out += [""] if helpers or runtime else []
-    out += [imported(".._runtime", runtime)] if runtime else []
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    out += runtime_imports(runtime, helpers)
     return tuple("\n".join(out).split("\n"))
 
 

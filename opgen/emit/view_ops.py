@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
+from opgen.emit.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
 from opgen.emit.signature import (
     annotation,
     forward_schema,
@@ -318,9 +318,8 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     used = [imported_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
         ["second_order"] if second else []
     )
-    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used, *out_used]))
-    helpers = [h for f in extra for h in f.helpers]
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    helpers = [h for f in extra for h in f.helpers] + ([NUMBERS] if "numbers." in text else [])
+    out += runtime_imports(["Definition", "add_function", "register", *used, *out_used], helpers)
     out.append("from . import function")
     called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
     out += [imported(".function", called)] if called else []

@@ -30,7 +30,9 @@ class ScalarFunction:
     torch_number: str = ""  # used when arguments after the first are Python numbers; empty: `torch` takes them
     cpp: str = ""  # "rt::sigmoid({0})": a function of the shipped C++ header, overloaded on float and double
     cuda: str = ""  # "rt::sigmoid({0})": a function of the shipped CUDA header
-    python: str = ""  # on Python numbers ("math.sqrt({0})"); empty: only torch has it, go through a 0-dim tensor
+    python: str = ""  # on Python numbers ("numbers.sqrt({0})"); empty: only torch has it, go through a 0-dim tensor
+    python_whole: str = ""  # on whole numbers, where that is another one
+    python_constant: str = ""  # on constants it is defined for, where that is another one ("math.sqrt({0})")
     result: Result = "float"  # "same": kind of the arguments, promoted
     optional: int = 0
     orders: int = 0  # leading arguments that are constant whole numbers, such as the order of a derivative
@@ -94,6 +96,8 @@ def _row(
         cpp=native,
         cuda=native,
         python=spell.PYTHON.get(name, ""),
+        python_whole=spell.PYTHON_WHOLE.get(name, ""),
+        python_constant=spell.PYTHON_CONSTANT.get(name, ""),
         result=result,
         domain=domain,
         avoid=avoid,
@@ -268,6 +272,7 @@ _ROUNDING = (
     _row("trunc", "x", None, "rounded towards 0", avoid=tuple(map(float, range(-3, 4))), result="same"),
     _row("frac", "x", ("1",), "x - trunc(x)", avoid=tuple(map(float, range(-3, 4)))),
     _row("int", "x", None, "rounded towards 0, as an integer; no derivative", result="int"),
+    replace(_row("tofloat", "x", ("1",), "an integer as a float"), internal=True),
     _row("heaviside", "x y", None, "0 below 0, 1 above, y at 0", avoid=(0.0,)),
     _row("fmod", "x y", ("1", "-trunc(x/y)"), "rest with the sign of x", (0.5, 3.0), result="same"),
     _row("remainder", "x y", ("1", "-(x//y)"), "rest with the sign of y", (0.5, 3.0), result="same"),

@@ -154,7 +154,7 @@ def _erfinv(a: Value) -> float:
 
 
 def _polygamma(n: Value, a: Value) -> float:
-    return _special("polygamma")(n, a)
+    return _special("polygamma")(n, a) if n >= 0 else NAN
 
 
 def _scaled_bessel(order: int) -> Callable[[Value], float]:
@@ -220,7 +220,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),
     "isnan": math.isnan, "isfinite": math.isfinite,
     "bitand": lambda a, b: a & b, "bitor": lambda a, b: a | b, "bitxor": lambda a, b: a ^ b,
-    "detach": lambda a: a, "int": math.trunc, "log1mexp": _log1mexp,
+    "detach": lambda a: a, "tofloat": float, "int": math.trunc, "log1mexp": _log1mexp,
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
+from opgen.lang.depth import deep_trees
 from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
 
@@ -71,7 +72,8 @@ def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
     bag = Bag()
     made = Artefacts()
     try:
-        made = _stages(spec, until, bag)
+        with deep_trees():
+            made = _stages(spec, until, bag)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)

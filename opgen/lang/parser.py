@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.lang.depth import MAX_DEPTH, deep_trees
 from opgen.lang.habits import AXES, KEPT, SLICE, STATEMENTS, TUPLE, UP_TO
 from opgen.lang.lexer import T, Token, number_value, tokenize
 from opgen.lang.nodes import (
@@ -35,8 +36,6 @@ from opgen.lang.nodes import (
 from opgen.lang.slips import end_of_foreign, hints, is_assigned, is_foreign
 from opgen.spec.formula import Formula
 
-MAX_DEPTH = 80
-MAX_DIVISIONS = 40
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
 _LEVELS = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _COMPARE),
@@ -167,7 +166,7 @@ class _Parser:
             case 5:
                 return Sum(tuple(zip(("+", *ops), parts, strict=True)), span)
             case _:
-                if len(ops) - ops.count("*") > MAX_DIVISIONS:
+                if len(ops) - ops.count("*") > MAX_DEPTH:
                     raise self.too_deep(span)
                 return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
 
@@ -363,7 +362,8 @@ def parse_statements(f: Formula, bag: Bag) -> tuple[tuple[Assign, ...], tuple[st
     """The statements of a `forward` or `backward` block, and the names of those that could not be read."""
     before = len(bag.items)
     parser = _Parser(f, bag)
-    found = parser.statements()
+    with deep_trees():
+        found = parser.statements()
     if not found and len(bag.items) == before:
         bag.error("OPG201", "this block assigns nothing", f.whole, hints=("write `name = expression`",))
     return found, tuple(parser.lost)
@@ -383,7 +383,8 @@ def parse_expression(f: Formula, bag: Bag) -> Expr | None:
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:
-        result = parser.expression()
+        with deep_trees():
+            result = parser.expression()
         parser.finish()
     except _StopError:
         return None

@@ -6,6 +6,7 @@ are imported when they run, so that a build with nothing to do starts without th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
@@ -67,20 +68,24 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
         return None
 
 
-def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
-    """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found."""
+def run(spec: SpecFile, until: Stage = Stage.FILES, doing: Callable[[str], None] = lambda _: None) -> Artefacts:
+    """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found.
+
+    `doing` is told what begins.
+    """
     bag = Bag()
     made = Artefacts()
     try:
         with deep_trees():
-            made = _stages(spec, until, bag)
+            made = _stages(spec, until, bag, doing)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)
     return replace(made, diagnostics=bag.items)
 
 
-def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
+def _stages(file: SpecFile, until: Stage, bag: Bag, doing: Callable[[str], None]) -> Artefacts:
+    doing("reading the spec")
     from opgen.spec.load import load
 
     made = Artefacts()
@@ -92,6 +97,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.SPEC:
         return made
 
+    doing("resolving the formulas")
     from opgen.ir.lower import lower
 
     operator = lower(spec, bag)
@@ -101,6 +107,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.PROGRAM:
         return made
 
+    doing("deriving the gradients")
     from opgen.emit.names import named_inside
     from opgen.opt.derive import Flags, derive
 
@@ -112,6 +119,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag) -> Artefacts:
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
+    doing("printing the code")
     from opgen.emit.files import SpecInfo, render
     from opgen.spec.rename import renamed_spec
 

@@ -73,11 +73,13 @@ def build(
     check: bool = False,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
     `check` writes nothing; `force` overwrites files that were edited by hand; `progress` is told the name of each
-    spec that has to be generated.
+    spec that has to be generated, and `doing` beside it each stage that begins
+    (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     run = _Run(Path(out), check, force)
@@ -91,7 +93,7 @@ def build(
         op = is_fresh(run.out, path, build_key(spec.label, spec.data, OPTIONS))
         if op is None:
             progress(spec.label)
-            unit = _render(spec, run)
+            unit = _render(spec, run, doing)
             if unit is not None and _claim(run, spec, unit.folder):
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
@@ -172,8 +174,9 @@ def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     return iter(seen)
 
 
-def _render(spec: SpecFile, run: _Run) -> Unit | None:
-    made = pipeline.run(spec, Stage.FILES)
+def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
+    made = pipeline.run(spec, Stage.FILES, partial(doing, spec.label))
+    doing(spec.label, "")
     for diagnostic in made.diagnostics:
         run.bag.add(diagnostic)
     if made.files is None or made.operator is None:

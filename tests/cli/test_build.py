@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from opgen import pipeline
+from opgen.cli import console
 
 Opgen = Callable[..., tuple[int, str, str]]
 
@@ -43,6 +44,15 @@ def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opg
         path.unlink()
     assert opgen("build")[:2] == (0, "")
     assert {k: v for k, v in tree(project).items() if ".opgen_cache" not in k} == before
+
+
+def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.1)
+    (project / "specs/three.yaml").write_text("three\nslow = 3\n")
+    code, _, err = opgen("build")
+    assert code == 0
+    told = [line for line in err.splitlines() if "takes more than" in line]
+    assert told == ["specs/three.yaml takes more than 0.1 s: still deriving the gradients"]
 
 
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:

@@ -84,12 +84,13 @@ def build(
     force: bool = False,
     namespace: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
     `check` writes nothing; `force` overwrites files that were edited by hand; `namespace` is that of the operators in
     `torch.ops` (default: what the project's settings say, or where `out` lies); `progress` is told the name of each
-    spec that has to be generated.
+    spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     run = _Run(Path(out), check, force)
@@ -107,7 +108,7 @@ def build(
         op = is_fresh(run.out, path, _key(run, spec))
         if op is None:
             progress(spec.label)
-            unit = _render(spec, run)
+            unit = _render(spec, run, doing)
             if unit is not None and _claim(run, spec, unit.folder):
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
@@ -208,9 +209,10 @@ def _key(run: _Run, spec: SpecFile) -> str:
     return build_key(spec.label, spec.data, _target(run, spec).everything)
 
 
-def _render(spec: SpecFile, run: _Run) -> Unit | None:
+def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
     target = _target(run, spec)
-    made = pipeline.run(spec, Stage.FILES, target)
+    made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
+    doing(spec.label, "")
     for diagnostic in made.diagnostics:
         run.bag.add(diagnostic)
     if made.files is None or made.operator is None:

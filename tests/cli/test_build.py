@@ -10,6 +10,7 @@ import pytest
 
 from opgen import pipeline
 from opgen import project as project_module
+from opgen.cli import console
 from opgen.ir.lower import lower
 from opgen.ir.program import Operator
 from opgen.opt.derive import derive
@@ -51,6 +52,15 @@ def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opg
         path.unlink()
     assert opgen("build")[:2] == (0, "")
     assert {k: v for k, v in tree(project).items() if ".opgen_cache" not in k} == before
+
+
+def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.1)
+    (project / "specs/three.yaml").write_text("three\nslow = 3\n")
+    code, _, err = opgen("build")
+    assert code == 0
+    told = [line for line in err.splitlines() if "takes more than" in line]
+    assert told == ["specs/three.yaml takes more than 0.1 s: it is still being differentiated"]
 
 
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:

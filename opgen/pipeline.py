@@ -23,7 +23,22 @@ if TYPE_CHECKING:
     from opgen.opt.derive import Derived
     from opgen.spec.model import OpSpec
 
-OPTIONS = {"namespace": "opgen"}  # what generated text depends on beside the spec; recorded in the manifests
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What generated text depends on beside the spec: the operators' namespace, and the command that writes it."""
+
+    namespace: str = "opgen"
+    command: str = ""
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """What manifests tell of it."""
+        return {"namespace": self.namespace}
+
+    @property
+    def everything(self) -> dict[str, str]:
+        return {"namespace": self.namespace, "command": self.command}
 
 
 class Stage(IntEnum):
@@ -68,7 +83,7 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
         return None
 
 
-def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
+def run(spec: SpecFile, until: Stage = Stage.FILES, target: Target = Target()) -> Artefacts:
     """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found.
 
     An error of opgen itself is a diagnostic as well: it ends the way of this spec, not that of the others.
@@ -77,7 +92,7 @@ def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
     made = Artefacts()
     entered = ["read"]
     try:
-        made = _stages(spec, until, bag, entered.append)
+        made = _stages(spec, until, target, bag, entered.append)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)
@@ -86,7 +101,7 @@ def run(spec: SpecFile, until: Stage = Stage.FILES) -> Artefacts:
     return replace(made, diagnostics=bag.items)
 
 
-def _stages(file: SpecFile, until: Stage, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
+def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
     from opgen.spec.load import load
 
     made = Artefacts()
@@ -124,17 +139,16 @@ def _stages(file: SpecFile, until: Stage, bag: Bag, enter: Callable[[str], None]
     from opgen.emit.files import SpecInfo, render
     from opgen.spec.rename import renamed_spec
 
-    info = SpecInfo(file.label, file.sha256)
-    return replace(
-        made, files=render(renamed_spec(spec, inside), operator, made.derived or (), info, OPTIONS["namespace"])
-    )
+    info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
+    files = render(renamed_spec(spec, inside), operator, made.derived or (), info, target.namespace)
+    return replace(made, files=files)
 
 
-def shared_files() -> tuple[RenderedFile, ...]:
+def shared_files(namespace: str) -> tuple[RenderedFile, ...]:
     """The files that all operators of an output folder share."""
     from opgen.emit.files import render_shared
 
-    return render_shared(OPTIONS["namespace"])
+    return render_shared(namespace)
 
 
 def _source(file: SpecFile, bag: Bag) -> Source | None:

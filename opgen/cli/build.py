@@ -9,7 +9,7 @@ import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import default_specs, format_option, out_option
+from opgen.cli.options import default_specs, format_option, namespace_option, out_option
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
@@ -31,15 +31,32 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 and name the files that differ.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@namespace_option
 @click.option("-v", "--verbose", is_flag=True, help="Name unchanged files too.")
 @format_option
-def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: bool, verbose: bool, form: str) -> None:
+def command(
+    paths: tuple[Path, ...],
+    out: Path,
+    check: bool,
+    diff: bool,
+    force: bool,
+    namespace: str | None,
+    verbose: bool,
+    form: str,
+) -> None:
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
     if diff and form != "text":
         raise click.UsageError("--diff and --format both write to stdout")
     progress = Progress()
     try:
-        result = build(paths or (default_specs("build"),), out, check=check or diff, force=force, progress=progress)
+        result = build(
+            paths or (default_specs("build"),),
+            out,
+            check=check or diff,
+            force=force,
+            namespace=namespace,
+            progress=progress,
+        )
     finally:
         progress.close()
     if diff:

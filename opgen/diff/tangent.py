@@ -14,6 +14,7 @@ from typing import assert_never
 from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import activity
+from opgen.diff.laziness import Laziness
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import dependent, plain
 from opgen.diff.rules import WEIGHTS, Change
@@ -61,13 +62,15 @@ class _Walk:
         self.names = Names(names(p), first=1)
         self.builder = Builder(self.names)
         self.varied = varied(p, sources)
+        self.laziness = Laziness.of(p)
         self.tangents: dict[str, str] = {}
         self.arguments: list[Tensor] = []
         for t in p.inputs:
             if t.name in sources:
                 self.tangents[t.name] = self.names.fresh(f"tangent_{t.name}")
                 role = Role.TANGENT
-                self.arguments.append(Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name))
+                tangent = Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name, dtype=t.dtype)
+                self.arguments.append(tangent)
 
     @property
     def statements(self) -> list[Statement]:
@@ -119,7 +122,8 @@ class _Walk:
         """The total differential of a body."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
         found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
-        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in found if d != ZERO)
+        kept = ((r, self.laziness.kept(d, d, r)) for r, d in found if d != ZERO)
+        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in kept)
 
     def moved(self, r: Read) -> Read:
         return Read(self.tangents[r.tensor], r.at, _no_fill(r))
@@ -152,7 +156,7 @@ class _Walk:
             made = self.program.tensor(o.value)
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
-        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept)
+        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept, dtype=o.dtype)
 
 
 def _where_read(body: Scalar, r: Read) -> Scalar:

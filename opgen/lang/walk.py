@@ -1,4 +1,4 @@
-"""Walking expression trees: operands, all nodes, and the names that stand where a tensor may be read."""
+"""Walking expression trees: operands, all nodes, the names that stand where a tensor may be read, trees anew."""
 
 from __future__ import annotations
 
@@ -113,3 +113,17 @@ def rebuild(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
 def rebuild_item(b: Binder | Dots, f: Callable[[Expr], Expr]) -> Binder | Dots:
     """A binder with `f` applied to its extent."""
     return b if isinstance(b, Dots) or b.extent is None else replace(b, extent=f(b.extent))
+
+
+def transform(e: Expr, step: Callable[[Expr], Expr | None]) -> Expr:
+    """The tree with every node replaced for which `step` gives another; positions and extents stay as they are."""
+    found = step(e)
+    if found is not None:
+        return found
+    match e:
+        case Access():
+            return e
+        case Reduction(body=body):
+            return replace(e, body=transform(body, step))
+        case _:
+            return rebuild(e, lambda x: transform(x, step))

@@ -73,6 +73,19 @@ def no_specs() -> str:
     return "opgen build empty"
 
 
+def wrong_setting() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    Path("pyproject.toml").write_text('[tool.opgen]\nnamspace = "mylib"\n')
+    return "opgen build scale.yaml"
+
+
+def two_namespaces() -> str:
+    for op in ("scale", "shift"):
+        Path(f"{op}.yaml").write_text(SCALE.replace("scale", op))
+    quiet("build", "scale.yaml", "shift.yaml")
+    return "opgen build scale.yaml --namespace mylib"
+
+
 def no_compiler() -> str:
     Path("scale.yaml").write_text(SCALE)
     quiet("build", "scale.yaml")
@@ -100,6 +113,8 @@ SCENES: dict[str, Callable[[], str]] = {
     "OPG505": two_specs,
     "OPG506": cannot_be_written,
     "OPG507": no_specs,
+    "OPG508": wrong_setting,
+    "OPG509": two_namespaces,
     "OPG601": no_compiler,
     "OPG602": refused,
     "OPG701": internal,

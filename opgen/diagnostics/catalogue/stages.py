@@ -63,6 +63,23 @@ ROWS = (
         "opgen build specs",
     ),
     Code(
+        "OPG508",
+        "Setting that cannot be used",
+        "The table `[tool.opgen]` of `pyproject.toml` has the key `namespace` and no other. A namespace is what stands"
+        " between `torch.ops` and the names of the operators: letters, digits and `_`, and none that torch or a library"
+        " beside it has taken, such as `aten`.",
+        '[tool.opgen]\nnamspace = "mylib"',
+        '[tool.opgen]\nnamespace = "mylib"',
+    ),
+    Code(
+        "OPG509",
+        "Two namespaces in one folder",
+        "All operators of an output folder are registered with torch in one namespace, which the code that they share"
+        " names too. A new namespace therefore needs all of them generated in one run.",
+        "opgen build specs/scale.yaml --namespace mylib  # of several operators",
+        "opgen build specs --namespace mylib",
+    ),
+    Code(
         "OPG601",
         "No compiler",
         "A compiled library is asked for and no suitable compiler was found.",

@@ -25,6 +25,7 @@ from opgen.emit.view import FormulaView, Surface, docstring, formula_view, resul
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
+from opgen.emit.view_fold import fold_fields
 from opgen.emit.view_functional import (
     WRITE,
     aside,
@@ -184,6 +185,7 @@ def _fields(
     out += [_names("operands", shown)] if shown != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
+    out += fold_fields(s)
     out += [_names("outputs", s.output_names)]
     out += [_names("residuals", s.residuals)] if s.residuals else []
     out += [_names("differentiable", (*s.wrt, *s.active, *s.sums))] if s.active else []
@@ -294,6 +296,7 @@ def is_pointwise(s: Surface) -> bool:
 
 
 _SHARED = (
+    "Fill",
     *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
     *("check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from .arguments import (
     batch_shape,
+    check_range,
+    checks_values,
     choice_error,
     compute_dtype,
     domain_error,
     extent_error,
-    range_error,
     rank_error,
     size_error,
 )
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
+from .inlining import inline, set_inline
 from .native import add_function, calls, entry, kernel, load_library, use_backend
 from .out import write_out
 from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
@@ -30,6 +32,8 @@ __all__ = [
     "added",
     "batch_shape",
     "calls",
+    "check_range",
+    "checks_values",
     "choice_error",
     "complex_dtype",
     "compute_dtype",
@@ -38,6 +42,7 @@ __all__ = [
     "entry",
     "extent_error",
     "filled",
+    "inline",
     "joined",
     "kernel",
     "like_input",
@@ -47,11 +52,11 @@ __all__ = [
     "overload_call",
     "parts",
     "placements",
-    "range_error",
     "rank_error",
     "real_dtype",
     "register",
     "second_order",
+    "set_inline",
     "size_error",
     "use_backend",
     "write_out",

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .complex import precision_of, split_operands
+from .functions import in_graph, require
 
 
 def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> list[Tensor | None]:
@@ -88,10 +89,18 @@ def domain_error(op: str, name: str, value: Any, domain: str) -> ValueError:
     return ValueError(f"{op}: {name} must satisfy {domain}, but is {value!r}")
 
 
-def range_error(op: str, operand: str, tensor: Tensor, domain: str) -> IndexError:
-    """An integer operand is out of range somewhere."""
-    low, high = int(tensor.min()), int(tensor.max())
-    return IndexError(f"{op}: {operand} must satisfy {domain}, but has values from {low} to {high}")
+def checks_values(tensor: Tensor) -> bool:
+    """May the values of this tensor be looked at? On a GPU that would wait for it; a graph looks when it runs."""
+    return tensor.is_cpu or in_graph()
+
+
+def check_range(op: str, operand: str, tensor: Tensor, inside: Tensor, domain: str) -> None:
+    """Raise if an integer operand is out of range somewhere, or have the graph raise that is being made."""
+    message = f"{op}: {operand} must satisfy {domain}"
+    if in_graph():
+        require(inside, message)
+    elif not inside.all():
+        raise IndexError(f"{message}, but has values from {int(tensor.min())} to {int(tensor.max())}")
 
 
 def compute_dtype(tensor: Tensor) -> torch.dtype:

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from . import flops, native, private, sharding
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
+from .functions import graph
+from .naming import NAMESPACE, claimed
 
-NAMESPACE = "opgen"
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 NODE_ARGUMENTS = 3  # a node is applied to (keyset, overload, levels, *arguments of the op)
 MASK = "needs_input_grad"
@@ -41,7 +42,7 @@ class Definition:
     differentiated that way. With `elsewhere`, formulas are calls of another library: nothing is known of what they
     return, or how they batch. `unordered`: which of the forward and backward op have kernels whose sums come in no
     fixed order on a GPU; where torch is to be deterministic, the formula runs instead, and torch sees to it or says
-    that it cannot.
+    that it cannot. `autocast`: what it casts floats to, see there.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
     """
@@ -75,7 +76,7 @@ class Definition:
     operands: tuple[str, ...] = ()
     once_differentiable: bool = False
     elsewhere: bool = False
-    contraction: bool = False
+    autocast: str = ""
     unordered: tuple[str, ...] = ()
     tags: tuple[torch.Tag, ...] = ()
     flops: Callable[..., int] | None = None
@@ -90,6 +91,8 @@ class Op(ABC):
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
     quick: Callable[..., Any] | None = None  # the same, where it can be called without the dispatcher op; see `quick`
     devices: tuple[str, ...] = ()  # where the compiled kernel runs
+    inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
+    inlined: Any = None
 
     def __init__(
         self,
@@ -104,7 +107,7 @@ class Op(ABC):
         checks: tuple[Formula, ...] = (),
         defaults: Arguments = (),
     ) -> None:
-        self.definition, self.name = definition, free_name(name)
+        self.definition, self.name, self.schema = definition, claimed(name, definition.name), schema
         self.is_copy, name = name != self.name, self.name
         self.tensors, self.others, self.results = tensors, others, results
         self.arguments, self.defaults, self.count = tensors + others, defaults, len(tensors)
@@ -114,15 +117,15 @@ class Op(ABC):
         self.views = any(n in definition.views for n in results)
         self.unordered = self.which in definition.unordered
         arguments, returns = schema.split(" -> ")
-        self.probe = [a.startswith("Tensor ") for a in arguments[1:-1].split(", ")].index(True)
-        tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
-        LIBRARY.define(f"{name}{schema}", tags=tags)
-        LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=tags[:1])
+        self.probe = next((k for k, a in enumerate(arguments[1:-1].split(", ")) if a.startswith("Tensor ")), None)
+        self.tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
+        LIBRARY.define(f"{name}{schema}", tags=self.tags)
+        LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=self.tags[:1])
         self.define_more()  # before the packet is asked for: torch makes another one after every definition
         self.packet = getattr(getattr(torch.ops, NAMESPACE), name)
         self.call, self.batched = self.packet.default, self.packet.batched
-        self._register(name, self.kernel, self.fake)
-        self._register(f"{name}.batched", self.batched_kernel, self.batched_fake)
+        self.register(name, self.kernel, self.fake)
+        self.register(f"{name}.batched", self.batched_kernel, self.batched_fake)
         sharding.add(self)
         count = definition.flops if self.which == "forward" else definition.backward_flops
         if count is not None:
@@ -132,7 +135,7 @@ class Op(ABC):
                 f"{NAMESPACE}::{name}", self.gradients(), setup_context=self.setup_context, lib=LIBRARY
             )
             return
-        self.node = self._make_node()
+        self.node = self.make_node()
         LIBRARY.impl(name, self.autograd, "Autograd", with_keyset=True)
         LIBRARY.impl(f"{name}.batched", self.batched_autograd, "Autograd", with_keyset=True)
         torch.library.register_vmap(f"{NAMESPACE}::{name}", self.vmap, lib=LIBRARY)
@@ -142,7 +145,8 @@ class Op(ABC):
         """Define what overloads there are besides."""
         return
 
-    def _register(self, name: str, kernel: Formula, fake: Formula) -> None:
+    def register(self, name: str, kernel: Formula, fake: Formula) -> None:
+        """Give an overload its kernels, real and fake."""
         LIBRARY.impl(name, kernel, "CompositeExplicitAutograd")
         torch.library.register_fake(f"{NAMESPACE}::{name}", fake, lib=LIBRARY)
 
@@ -160,19 +164,29 @@ class Op(ABC):
             check(*args)
         if self.definition.elsewhere:
             return self.called(args)
-        device = args[self.probe].device.type
-        if self.native is not None and device in self.devices and not self.left_to_torch(device):
-            return self.native(*args)
+        if self.native is not None:
+            device = self.device(args)
+            if device in self.devices and not self.left_to_torch(device):
+                return self.native(*args)
         native.CALLS["torch"] += 1
         results = self.formula(*args) if self.in_order else self.formula(*[args[i] for i in self.order])
         if self.views or isinstance(results, tuple):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))
         return results.contiguous()
 
+    def device(self, args: Arguments) -> str:
+        """Where the tensors of a call are; empty where it has none."""
+        if self.probe is not None:
+            return args[self.probe].device.type
+        return next((a.device.type for a in args[: self.count] if a is not None), "")
+
     def in_plain_torch(self, *args: Any) -> Any:
         """The same of torch's own operations alone, for a graph of them."""
         given = self.complete(args)
-        results = as_tuple(self.formula(*[given[i] for i in self.order]))
+        with graph():
+            for check in self.checks:
+                check(*given)
+            results = as_tuple(self.formula(*[given[i] for i in self.order]))
         made = [r if r is None else r.clone() if self.views else r for r in results]
         return self.packed([r if r is None else r.contiguous() for r in made])
 
@@ -249,7 +263,7 @@ class Op(ABC):
             return below(keyset, overload, levels, args)
         return self.node.apply(keyset, overload, levels, *args)
 
-    def _make_node(self) -> Any:
+    def make_node(self) -> Any:
         """The single-level autograd function of this op; torch wants plain functions in it."""
 
         def forward(ctx: Any, keyset: Any, overload: Any, levels: tuple[int, ...], *args: Any) -> Any:
@@ -317,14 +331,6 @@ class Op(ABC):
     @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         """The tangents of the results."""
-
-
-def free_name(name: str) -> str:
-    """The name itself, or where this process has such an op already (a copy of this package) one like it."""
-    packet, found, n = getattr(torch.ops, NAMESPACE), name, 2
-    while hasattr(packet, found):
-        found, n = f"{name}_copy{n}", n + 1
-    return found
 
 
 def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Arguments) -> list[Any]:

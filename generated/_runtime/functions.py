@@ -7,13 +7,36 @@ All are plain torch, out of place, and work under autograd, `torch.func` and `to
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, overload
 
 import torch
 from torch import Tensor
 
 Dims = int | tuple[int, ...]
+_in_graph: ContextVar[bool] = ContextVar("in_graph", default=False)
+
+
+@contextmanager
+def graph() -> Iterator[None]:
+    """Inside, formulas become part of a graph, so checks of values become part of it too."""
+    token = _in_graph.set(True)
+    try:
+        yield
+    finally:
+        _in_graph.reset(token)
+
+
+def in_graph() -> bool:
+    """Is a graph made of the formula that runs?"""
+    return _in_graph.get()
+
+
+def require(inside: Tensor, message: str) -> None:
+    """Have a graph raise where this does not hold for all elements."""
+    torch.ops.aten._assert_async.msg(inside.all(), message)
 
 
 @overload
@@ -23,6 +46,11 @@ def upcast(x: None) -> None: ...
 def upcast(x: Tensor | None) -> Tensor | None:
     """`x` in the dtype that computing is done in: float32 for half and bfloat16."""
     return x.float() if x is not None and x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def in_compute_dtype(x: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """`x`, of any dtype, in the one that an operator computes in that is called with `dtype`."""
+    return x if x is None else x.to(torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)
 
 
 def upcast_all(*tensors: Tensor | None) -> tuple[Any, ...]:
@@ -267,6 +295,13 @@ def _inside(index: Tensor, size: int) -> Tensor:
     return (index >= 0) & (index < size)
 
 
+def _required(index: Tensor, size: int) -> Tensor:
+    """The positions, which torch's own functions refuse where they are out of range, but not those of its compilers."""
+    if in_graph():
+        require(_inside(index, size), f"a position is out of range for size {size}")
+    return index
+
+
 def _any_if_empty(x: Tensor, dim: int, index: Tensor) -> tuple[Tensor, Tensor]:
     """The tensor and positions along a dim of it; if that is empty, one that is not, and positions in it."""
     return (x, index) if x.shape[dim] else (_never_empty(x, (dim,), 0), torch.zeros_like(index))
@@ -280,6 +315,7 @@ def take(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool =
     if guarded:
         x, index = _any_if_empty(x, 0, index)
     if fill is None:
+        index = _required(index, x.shape[0])
         return x.index_select(0, index.reshape(-1)).reshape((*index.shape, *x.shape[1:]))
     inside = _inside(index, x.shape[0])
     rows = take(_never_empty(x, (0,), fill), torch.where(inside, index, 0))
@@ -291,6 +327,7 @@ def columns(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: boo
     if guarded:
         x, index = _any_if_empty(x, -1, index)
     if fill is None:
+        index = _required(index, x.shape[-1])
         return x.index_select(-1, index.reshape(-1)).reshape((*x.shape[:-1], *index.shape))
     inside = _inside(index, x.shape[-1])
     return torch.where(inside, columns(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
@@ -303,7 +340,7 @@ def pick(x: Tensor, index: Tensor, fill: float | None = None, *, guarded: bool =
     if fill is not None:
         inside = _inside(index, x.shape[-1])
         return torch.where(inside, pick(_never_empty(x, (-1,), fill), torch.where(inside, index, 0)), fill)
-    lead = torch.broadcast_shapes(x.shape[:-1], index.shape)
+    lead, index = torch.broadcast_shapes(x.shape[:-1], index.shape), _required(index, x.shape[-1])
     return x.expand(*lead, x.shape[-1]).gather(-1, index.expand(lead).unsqueeze(-1)).squeeze(-1)
 
 
@@ -352,6 +389,8 @@ def _combined(x: Tensor, dim: int, index: Tensor, values: Tensor, op: str, padde
     if padded:
         index = torch.where(_inside(index, size), index, size)
         x = torch.cat((x, x.new_zeros([1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)])), dim)
+    else:
+        index = _required(index, size)
     if op == "sum":
         out = x.index_add(dim, index, values) if index.ndim < x.ndim else x.scatter_add(dim, index, values)
     else:

@@ -38,17 +38,32 @@ def caller(op: Forward) -> Callable[..., Any]:
     def full(given: Arguments, *params: Any) -> Any:
         return call(*operands(d.name, names, d.kinds, given), *params)
 
+    def inlined(given: Arguments, *params: Any) -> Any:
+        return op.inlined(*operands(d.name, names, d.kinds, given), *params)
+
+    def made(_: Arguments, *params: Any) -> Any:
+        for check in checks:
+            check(*params)
+        calls["torch"] += 1
+        results = as_tuple(op.formula(*[params[k] for k in op.order]))
+        return op.packed([r.contiguous() if k == 0 else r.clone() for k, r in enumerate(results)])  # no shared memory
+
+    if not d.inputs:  # made where torch makes tensors, which a dispatcher op does not see
+        return made
     if not private.AVAILABLE:
         return full
-    apply, contraction, autocasting = node(op).apply, d.contraction, private.autocasting
-    compiling, profiling, tracing = torch.compiler.is_dynamo_compiling, private.profiling, private.tracing
+    apply, casts, autocasting = node(op).apply, bool(d.autocast), private.autocasting
+    compiling, exporting = torch.compiler.is_dynamo_compiling, torch.compiler.is_exporting
+    profiling, tracing = private.profiling, private.tracing
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
         kernel = op.quick
-        if kernel is None or compiling() or forward_ad._current_level >= 0 or profiling():
+        if compiling():
+            return inlined(given, *params) if op.inline and not exporting() else full(given, *params)
+        if kernel is None or forward_ad._current_level >= 0 or profiling():
             return call(*operands(d.name, names, d.kinds, given), *params)
-        if contraction and autocasting():
+        if casts and autocasting():
             return full(given, *params)
         recorded = grad_enabled() and any_requires_grad(*given)
         if (recorded or checks) and tracing():

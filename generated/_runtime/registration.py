@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import native, out, private, quick, sharding
+from . import autocast, inlining, native, out, private, quick, sharding
 from .arguments import operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
-from .dispatch import LIBRARY, MASK, Arguments, Definition, Formula, Op
+from .dispatch import MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
@@ -70,9 +70,9 @@ class Forward(Op):
         self.slots = tuple(self.wrt.index(n) if n in self.wrt else None for n in self.arguments)
         out.add_kernel(self)
         native.add(d.name, "forward", self)
-        if d.contraction:
-            for device in ("CPU", "CUDA"):
-                LIBRARY.impl(self.name, autocast(self, device.lower()), f"Autocast{device}")
+        if not d.elsewhere:
+            autocast.add(self, d.autocast)
+        inlining.add(self)
 
     def define_more(self) -> None:
         out.define(self)
@@ -84,7 +84,7 @@ class Forward(Op):
             saved = self.read_later(ctx, saved, (*tensors, *(ctx.others if self.others else ())))
         ctx.save_for_backward(*saved)
         if len(self.actives) > 1:  # a missing cotangent among others that are there is zero
-            ctx.shapes = [known[k].shape for k in self.actives]
+            ctx.active = [(known[k].shape, known[k].dtype) for k in self.actives]
         if self.inert:
             ctx.mark_non_differentiable(*[known[k] for k in self.inert if known[k] is not None])
 
@@ -94,7 +94,7 @@ class Forward(Op):
         ctx.sizes = sizes = [None] * len(values)
         for k, needed in enumerate(self.definition.read(*args)):
             if not needed and values[k] is not None:
-                sizes[k], values[k] = values[k].shape, None
+                sizes[k], values[k] = (values[k].shape, values[k].dtype), None
         return tuple(values)
 
     def node_backward(
@@ -109,7 +109,8 @@ class Forward(Op):
         if given is None:
             return through
         if len(grads) > 1:
-            grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
+            pairs = zip(grads, ctx.active, strict=True)
+            grads = tuple(given.new_zeros(s, dtype=t) if g is None else g for g, (s, t) in pairs)
         args = (*grads, *self.restored(ctx, given), *others, list(needed))
         if levels:
             inherited = self.backward.inherited(self.carried(levels))
@@ -143,7 +144,7 @@ class Forward(Op):
         if self.definition.read is None:
             return ctx.saved_tensors  # type: ignore[no-any-return]
         pairs = zip(ctx.saved_tensors, ctx.sizes, strict=True)
-        return [t if size is None else like.new_empty(()).expand(size) for t, size in pairs]
+        return [t if size is None else like.new_empty((), dtype=size[1]).expand(size[0]) for t, size in pairs]
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         if self.definition.tangent is None:
@@ -172,6 +173,8 @@ class Backward(Op):
         name = f"{d.name}_backward"
         super().__init__(d, name, d.backward_schema, tensors, (*d.params, MASK), results, d.backward, d.backward_fake)
         native.add(d.name, "backward", self)
+        if not d.elsewhere:
+            autocast.add(self, "")
 
     def inherited(self, carried: Carried) -> list[int]:
         """The levels with which this op differentiates a batched op."""
@@ -283,18 +286,3 @@ def filled(grads: Sequence[Tensor | None], shapes: Sequence[Any]) -> tuple[Tenso
     """Cotangents of all outputs, of which one at least is given: zero for those that none came for."""
     given = next(g for g in grads if g is not None)
     return tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, shapes, strict=True))
-
-
-def autocast(op: Op, device: str) -> Formula:
-    """The kernel under autocast: a contraction computes in the lower precision."""
-
-    def kernel(*args: Any) -> Any:
-        dtype = torch.get_autocast_dtype(device)
-        with torch.autocast(device, enabled=False):
-            return op.call(*[a.to(dtype) if _castable(a, device) else a for a in args])
-
-    return kernel
-
-
-def _castable(a: Any, device: str) -> bool:
-    return isinstance(a, Tensor) and a.device.type == device and a.is_floating_point() and a.dtype != torch.float64

@@ -210,7 +210,7 @@ class OpInfoChecks(Checks):
         definition = _runtime.entry(info.name).definition
         if "c" in definition.kinds:
             pytest.skip("not applicable: torch's judge casts floats only")
-        dtype = torch.bfloat16 if definition.contraction else torch.float32
+        dtype = torch.bfloat16 if definition.autocast == "lower" else torch.float32
         for sample in info.sample_inputs("cpu", torch.float32):
             args = (sample.input, *sample.args)
             plain = info(*args, **sample.kwargs)
@@ -220,7 +220,7 @@ class OpInfoChecks(Checks):
                 args,
                 dtype,
                 "cpu",
-                out_type=own if own != torch.float32 else dtype,
+                out_type=own if own != torch.float32 or any(self.stored) else dtype,
                 module=SimpleNamespace(operator=info.op),
                 add_kwargs=sample.kwargs,
             )

@@ -437,6 +437,7 @@ OP = register(
         second_returns=("grad_output", "input", "target"),
         second_mask=("grad_output", "input", "target", "weight", "pos_weight"),
         backward_tangent=binary_cross_entropy_with_logits_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

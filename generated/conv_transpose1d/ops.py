@@ -193,6 +193,7 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=conv_transpose1d_backward_tangent,
+        autocast="lower",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -306,6 +306,7 @@ OP = register(
         second_returns=("grad_output", "x1", "x2"),
         second_mask=("grad_output", "x1", "x2"),
         backward_tangent=cosine_similarity_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, write_out
+from .._runtime import Definition, Sharding, add_function, check_range, checks_values, rank_error, register, write_out
 from .._runtime.functions import add_at, take, upcast
 from . import function
 
@@ -24,8 +24,8 @@ def check(input: Tensor, weight: Tensor) -> None:
 def check_values(input: Tensor, weight: Tensor) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
-    if input.is_cpu and not ((input >= 0) & (input < V)).all():
-        raise range_error("embedding", "input", input, "0 <= input < V")
+    if checks_values(input):
+        check_range("embedding", "input", input, (input >= 0) & (input < V), "0 <= input < V")
 
 
 def fake(input: Tensor, weight: Tensor) -> Tensor:

@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    check_range,
+    checks_values,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -34,8 +44,8 @@ def check(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> N
 def check_values(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = weight.shape[0]
-    if input.is_cpu and not ((input >= 0) & (input < V)).all():
-        raise range_error("embedding_bag", "input", input, "0 <= input < V")
+    if checks_values(input):
+        check_range("embedding_bag", "input", input, (input >= 0) & (input < V), "0 <= input < V")
 
 
 def fake(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> Tensor:
@@ -199,7 +209,6 @@ OP = register(
         second_returns=("grad_output", "weight", "per_sample_weights"),
         second_mask=("grad_output", "input", "weight", "per_sample_weights"),
         backward_tangent=embedding_bag_backward_tangent,
-        contraction=True,
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,

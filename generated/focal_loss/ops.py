@@ -340,6 +340,7 @@ OP = register(
         second_returns=("grad_output", "logits"),
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -479,6 +479,7 @@ OP = register(
         second_returns=("grad_output", "input", "weight"),
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=group_norm_backward_tangent,
+        autocast="float32",
         unordered=("backward",),
         flops=flops,
         backward_flops=backward_flops,

@@ -204,6 +204,7 @@ OP = register(
         backward_tangent=huber_loss_backward_tangent,
         through_sums=function.huber_loss_through_sums,
         summed=("input", "target"),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

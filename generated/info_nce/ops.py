@@ -314,7 +314,7 @@ OP = register(
         second_returns=("grad_output", "query", "key"),
         second_mask=("grad_output", "query", "key"),
         backward_tangent=info_nce_backward_tangent,
-        contraction=True,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
     )

@@ -111,6 +111,7 @@ OP = register(
         second_mask=("grad_output", "output", "input"),
         backward_tangent=log_softmax_backward_tangent,
         views=("output",),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -117,6 +117,7 @@ OP = register(
         second_returns=("grad_output", "input", "output"),
         second_mask=("grad_output", "output", "input"),
         backward_tangent=logsumexp_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

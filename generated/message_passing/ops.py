@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .._runtime import Definition, Sharding, add_function, range_error, rank_error, register, size_error, write_out
+from .._runtime import (
+    Definition,
+    Sharding,
+    add_function,
+    check_range,
+    checks_values,
+    rank_error,
+    register,
+    size_error,
+    write_out,
+)
 from .._runtime.functions import add_at, take, upcast, upcast_all
 from . import function
 
@@ -35,11 +45,10 @@ def check(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | N
 def check_values(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> None:
     """Raise where an integer is out of range; reads the values."""
     V = input.shape[0]
-    if source.is_cpu and not ((source >= 0) & (source < V)).all():
-        raise range_error("message_passing", "source", source, "0 <= source < V")
-    V = input.shape[0]
-    if target.is_cpu and not ((target >= 0) & (target < V)).all():
-        raise range_error("message_passing", "target", target, "0 <= target < V")
+    if checks_values(source):
+        check_range("message_passing", "source", source, (source >= 0) & (source < V), "0 <= source < V")
+    if checks_values(target):
+        check_range("message_passing", "target", target, (target >= 0) & (target < V), "0 <= target < V")
 
 
 def fake(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> Tensor:

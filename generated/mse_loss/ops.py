@@ -208,6 +208,7 @@ OP = register(
         backward_tangent=mse_loss_backward_tangent,
         through_sums=function.mse_loss_through_sums,
         summed=("input", "target"),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -231,6 +231,7 @@ OP = register(
         second_returns=("grad_distance", "origin", "direction", "radius"),
         second_mask=("grad_distance", "origin", "direction", "radius"),
         backward_tangent=ray_sphere_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -266,6 +266,7 @@ OP = register(
         second_mask=("grad_output", "grad_hidden", "hidden", "input", "residual", "weight"),
         backward_tangent=rms_norm_residual_backward_tangent,
         views=("grad_residual", "tangent_grad_residual"),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -14,8 +14,9 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
+    check_range,
+    checks_values,
     domain_error,
-    range_error,
     rank_error,
     register,
     size_error,
@@ -40,8 +41,14 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
 
 def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
     """Raise where an integer is out of range; reads the values."""
-    if segment.is_cpu and not ((segment >= 0) & (segment < num_segments)).all():
-        raise range_error("segment_softmax", "segment", segment, "0 <= segment < num_segments")
+    if checks_values(segment):
+        check_range(
+            "segment_softmax",
+            "segment",
+            segment,
+            (segment >= 0) & (segment < num_segments),
+            "0 <= segment < num_segments",
+        )
 
 
 def fake(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:
@@ -168,6 +175,7 @@ OP = register(
         second_returns=("grad_output", "output"),
         second_mask=("grad_output", "output", "input", "segment"),
         backward_tangent=segment_softmax_backward_tangent,
+        autocast="float32",
         unordered=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,

@@ -14,8 +14,9 @@ from .._runtime import (
     Definition,
     Sharding,
     add_function,
+    check_range,
+    checks_values,
     domain_error,
-    range_error,
     rank_error,
     register,
     size_error,
@@ -40,8 +41,10 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
 
 def check_values(input: Tensor, segment: Tensor, num_segments: int) -> None:
     """Raise where an integer is out of range; reads the values."""
-    if segment.is_cpu and not ((segment >= 0) & (segment < num_segments)).all():
-        raise range_error("segment_sum", "segment", segment, "0 <= segment < num_segments")
+    if checks_values(segment):
+        check_range(
+            "segment_sum", "segment", segment, (segment >= 0) & (segment < num_segments), "0 <= segment < num_segments"
+        )
 
 
 def fake(input: Tensor, segment: Tensor, num_segments: int) -> Tensor:

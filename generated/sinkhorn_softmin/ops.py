@@ -266,6 +266,7 @@ OP = register(
         second_returns=("grad_output", "x", "y", "f"),
         second_mask=("grad_output", "x", "y", "f"),
         backward_tangent=sinkhorn_softmin_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -228,6 +228,7 @@ OP = register(
         backward_tangent=smooth_l1_loss_backward_tangent,
         through_sums=function.smooth_l1_loss_through_sums,
         summed=("input", "target"),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -119,6 +119,7 @@ OP = register(
         second_returns=("grad_output", "output"),
         second_mask=("grad_output", "output", "input"),
         backward_tangent=softmax_backward_tangent,
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

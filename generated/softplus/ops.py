@@ -100,6 +100,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=softplus_backward_tangent,
+        autocast="float32",
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,

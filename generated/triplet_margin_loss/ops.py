@@ -884,6 +884,7 @@ OP = register(
         backward_tangent=triplet_margin_loss_backward_tangent,
         through_sums=function.triplet_margin_loss_through_sums,
         summed=("anchor", "positive", "negative"),
+        autocast="float32",
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

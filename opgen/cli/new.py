@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli import FINDINGS
-from opgen.cli.console import put, say, show_diagnostics
+from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.diagnostics.model import Diagnostic
 from opgen.spec.kinds import KINDS, of_kind
 
@@ -80,4 +79,4 @@ def _write(target: Path, text: str) -> None:
 
 def _refuse(*diagnostics: Diagnostic) -> None:
     show_diagnostics(diagnostics)
-    raise click.exceptions.Exit(FINDINGS)
+    raise click.exceptions.Exit(verdict(diagnostics))

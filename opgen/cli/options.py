@@ -6,12 +6,21 @@ from pathlib import Path
 
 import click
 
+from opgen.write.paths import GENERATED
+
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path("generated"),
+    default=Path(GENERATED),
     show_default=True,
     help="Folder of the generated operators.",
+)
+
+namespace_option = click.option(
+    "--namespace",
+    metavar="NAME",
+    help="The operators are torch.ops.NAME.*; default: `namespace` below [tool.opgen] in pyproject.toml, else the name"
+    " of the package.",
 )
 
 format_option = click.option(

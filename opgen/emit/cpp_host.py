@@ -6,7 +6,7 @@ classes of `opgen_host.h` that check arguments, allocate, run the steps of the p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.emit.cpp_convolution import convolution_lines
@@ -17,6 +17,7 @@ from opgen.emit.layout import quoted
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.shapes import carriers
 from opgen.emit.signature import is_computed
+from opgen.emit.torch_conditions import told_by
 from opgen.ir.names import Names
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
@@ -74,8 +75,9 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
 def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
     """The variants that this direction can tell apart by its arguments, each with its test; the last needs none."""
     found: dict[str, int] = {}
+    told = told_by(d.programs, operator.outputs)
     for number, (variant, _) in enumerate(d.programs):
-        tests = [t for c in variant.conditions if (t := _test(operator, d, c))]
+        tests = [t for c in variant.conditions if (t := _test(operator, d, c, told))]
         found.setdefault(" && ".join(tests), number)
     pairs = [(number, test) for test, number in found.items()]
     return [*pairs[:-1], (pairs[-1][0], "")]
@@ -160,13 +162,13 @@ def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[
     return block(_head(operator, d, name), lines)
 
 
-def _test(operator: Operator, d: Direction, c: Condition) -> str:
+def _test(operator: Operator, d: Direction, c: Condition, told: Mapping[str, str]) -> str:
     """How a condition of a variant is tested; empty where this direction cannot tell."""
-    params = {a.name: a for a in operator.params}
     match c:
         case Given(name, present):
-            known = name in d.tensors or name in params
-            return f"{'' if present else '!'}{name}.has_value()" if known else ""
+            there = (*d.tensors, *(a.name for a in operator.params))
+            known = next((n for n in (name, told.get(name)) if n in there), None)
+            return "" if known is None else f"{'' if present else '!'}{known}.has_value()"
         case Chosen(name, bool(value)):
             return name if value else f"!{name}"
         case Chosen(name, value):

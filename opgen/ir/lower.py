@@ -40,6 +40,7 @@ from opgen.ir.lower_kinds import numeric, promote
 from opgen.ir.lower_override import check_targets, lower_override
 from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
+from opgen.ir.lower_shape import is_clear
 from opgen.ir.lower_statement import Wanted, frame_of
 from opgen.ir.program import (
     Argument,
@@ -169,7 +170,8 @@ def _variant(
     state.dims = derived_dims(d, state, bag)
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
-        state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
+        shape = d.shapes[name] if is_clear(d.shapes[name]) else None
+        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
         _function(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)

@@ -16,6 +16,7 @@ Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool
 Place = Annotated[Span, PlainValidator(lambda span: span)]
 RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
 OptionalFormula = RequiredFormula | None
+OptionalDomain = Annotated[Formula, PlainValidator(leaves.domain)] | None
 Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name)]

@@ -40,7 +40,7 @@ def rendered(text: str, label: str = "specs/x.yaml") -> dict[str, str]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    files = render(spec, operator, derive(operator), SpecInfo(label, "0" * 64))
+    files = render(spec, operator, derive(operator), SpecInfo(label, "0" * 64, f"opgen build {label}"))
     return {f.path: f.text for f in files}
 
 

@@ -35,7 +35,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
             self.backward = getattr(torch.ops.opgen_native, f"{op}_backward", None)
 
         def _load(self, op: str) -> None:
-            result = build(ROOT / "specs" / f"{op}.yaml", folder)
+            result = build(ROOT / "specs" / f"{op}.yaml", folder, namespace="opgen")  # that of `generated`
             assert not result.failed
             before = os.environ.get(CACHE_VARIABLE)
             os.environ[CACHE_VARIABLE] = before or str(ROOT / ".opgen_cache" / "tests")

@@ -190,6 +190,52 @@ FOUND = {
         "  y[..., e] = h[e, ...]/t[ids[e], ...]\n"
         "  z[..., e] = exp(-x[..., e])/t[ids[e], ...]\n"
     ),
+    "one behind the other": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "dims: {E: N + M}\n"
+        "forward: 'y[i < E] = where(i < N, x[i], w[i - N])'\n"
+    ),
+    "one behind the other in a batch": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., M]}}\n"
+        "dims: {E: N + M}\n"
+        "outputs: {y: {shape: [..., E]}}\n"
+        "forward: 'y[..., k] = where(k < N, x[..., k], w[..., k - N])'\n"
+    ),
+    "a diagonal of blocks": (
+        "inputs: {x: {shape: [N, M]}, w: {shape: [P, Q]}}\n"
+        "dims: {R: N + P, C: M + Q}\n"
+        "outputs: {y: {shape: [R, C]}}\n"
+        "forward: 'y[r, c] = where(r < N and c < M, x[r, c], where(r >= N and c >= M, w[r - N, c - M], 0))'\n"
+    ),
+    "nothing but padding behind": (
+        "inputs: {x: {shape: [..., N]}}\ndims: {E: N + 3}\nforward: 'y[..., i < E] = pad(x[..., i], 0)'\n"
+    ),
+    "the first of what is joined": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[..., i < N + 2] = where(i < N, x[..., i]*w[i], 0.5)\n"
+        "  y[..., i < N + 1] = t[..., i]\n"
+    ),
+    "added to a part": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "dims: {E: N + M}\n"
+        "outputs: {y: {shape: [E]}}\n"
+        "forward: |\n"
+        "  y[n < N] += x[n]\n"
+        "  y[m < M] += w[m]\n"
+    ),
+    "dropped beyond the end": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\nforward: |\n  y[n < M] = 0.5*w[n]\n  pad(y[n]) += x[n]\n"
+    ),
+    "scans that run further": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y[..., i < N + 2] = cumsum[i](pad(x[..., i], 0))\n"
+        "  z[..., i < N + 1] = cumprod[i](pad(x[..., i], 1))\n"
+        "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
+        "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
+    ),
 }
 SHAPES = {
     "a whole number where nothing can be read": {"x": (1,)},
@@ -215,6 +261,11 @@ SHAPES = {
     "a start of fewer batch dims": {"x": (0,), "ids": ()},
     "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
     "a second element of one": {"x": (1,)},
+    "one behind the other": {"x": (3,), "w": (2,)},
+    "one behind the other in a batch": {"x": (1, 3), "w": (2, 2)},
+    "a diagonal of blocks": {"x": (2, 3), "w": (1, 2)},
+    "added to a part": {"x": (3,), "w": (2,)},
+    "dropped beyond the end": {"x": (3,), "w": (2,)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
 }
 

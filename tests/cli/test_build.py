@@ -235,7 +235,7 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     (project / "specs/one.yaml").unlink()
     code, out, err = opgen("build")
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
-    assert "opgen build --force removes it" in err
+    assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
     assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import opgen
 from opgen import pipeline
@@ -28,6 +29,9 @@ from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
+
+if TYPE_CHECKING:
+    from opgen.spec.model import OpSpec
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -159,8 +163,11 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
     return PageResult(changed, bag.items)
 
 
-def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
-    """Every mistake in specs and folders of specs, and what looks like one; nothing is written."""
+def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """Every mistake in specs and folders of specs, and what looks like one; nothing is written.
+
+    `looks` see each spec that is right, and say what else they find in it.
+    """
     from opgen.ir.unused import unused
 
     run = _Run(Path(), check=True, force=False)
@@ -171,7 +178,7 @@ def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
             run.bag.add(diagnostic)
         if made.spec is not None and made.operator is not None:
             try:
-                warnings = unused(made.spec)
+                warnings = tuple(d for look in (unused, *looks) for d in look(made.spec))
             except Exception as e:
                 warnings = (crash(e, f"{path} could not be searched for what is unused"),)
             for diagnostic in warnings:

@@ -89,9 +89,9 @@ def domain_error(op: str, name: str, value: Any, domain: str) -> ValueError:
     return ValueError(f"{op}: {name} must satisfy {domain}, but is {value!r}")
 
 
-def checks_values(tensor: Tensor | None) -> bool:
+def checks_values(tensor: Tensor) -> bool:
     """May the values of this tensor be looked at? On a GPU that would wait for it; a graph looks when it runs."""
-    return tensor is not None and (tensor.is_cpu or in_graph())
+    return tensor.is_cpu or in_graph()
 
 
 def check_range(op: str, operand: str, tensor: Tensor, inside: Tensor, domain: str) -> None:

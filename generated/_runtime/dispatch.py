@@ -17,8 +17,8 @@ from torch import Tensor
 from . import flops, native, private, sharding
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .functions import graph
+from .naming import NAMESPACE, claimed
 
-NAMESPACE = "opgen"
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 NODE_ARGUMENTS = 3  # a node is applied to (keyset, overload, levels, *arguments of the op)
 MASK = "needs_input_grad"
@@ -107,7 +107,7 @@ class Op(ABC):
         checks: tuple[Formula, ...] = (),
         defaults: Arguments = (),
     ) -> None:
-        self.definition, self.name, self.schema = definition, free_name(name), schema
+        self.definition, self.name, self.schema = definition, claimed(name, definition.name), schema
         self.is_copy, name = name != self.name, self.name
         self.tensors, self.others, self.results = tensors, others, results
         self.arguments, self.defaults, self.count = tensors + others, defaults, len(tensors)
@@ -117,7 +117,7 @@ class Op(ABC):
         self.views = any(n in definition.views for n in results)
         self.unordered = self.which in definition.unordered
         arguments, returns = schema.split(" -> ")
-        self.probe = [a.startswith("Tensor ") for a in arguments[1:-1].split(", ")].index(True)
+        self.probe = next((k for k, a in enumerate(arguments[1:-1].split(", ")) if a.startswith("Tensor ")), None)
         self.tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
         LIBRARY.define(f"{name}{schema}", tags=self.tags)
         LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=self.tags[:1])
@@ -164,14 +164,21 @@ class Op(ABC):
             check(*args)
         if self.definition.elsewhere:
             return self.called(args)
-        device = args[self.probe].device.type
-        if self.native is not None and device in self.devices and not self.left_to_torch(device):
-            return self.native(*args)
+        if self.native is not None:
+            device = self.device(args)
+            if device in self.devices and not self.left_to_torch(device):
+                return self.native(*args)
         native.CALLS["torch"] += 1
         results = self.formula(*args) if self.in_order else self.formula(*[args[i] for i in self.order])
         if self.views or isinstance(results, tuple):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))
         return results.contiguous()
+
+    def device(self, args: Arguments) -> str:
+        """Where the tensors of a call are; empty where it has none."""
+        if self.probe is not None:
+            return args[self.probe].device.type
+        return next((a.device.type for a in args[: self.count] if a is not None), "")
 
     def in_plain_torch(self, *args: Any) -> Any:
         """The same of torch's own operations alone, for a graph of them."""
@@ -324,14 +331,6 @@ class Op(ABC):
     @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         """The tangents of the results."""
-
-
-def free_name(name: str) -> str:
-    """The name itself, or where this process has such an op already (a copy of this package) one like it."""
-    packet, found, n = getattr(torch.ops, NAMESPACE), name, 2
-    while hasattr(packet, found):
-        found, n = f"{name}_copy{n}", n + 1
-    return found
 
 
 def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Arguments) -> list[Any]:

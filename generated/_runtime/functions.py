@@ -48,6 +48,11 @@ def upcast(x: Tensor | None) -> Tensor | None:
     return x.float() if x is not None and x.dtype in (torch.float16, torch.bfloat16) else x
 
 
+def in_compute_dtype(x: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """`x`, of any dtype, in the one that an operator computes in that is called with `dtype`."""
+    return x if x is None else x.to(torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)
+
+
 def upcast_all(*tensors: Tensor | None) -> tuple[Any, ...]:
     """`upcast` of each tensor; one that is absent stays None."""
     return tuple(upcast(x) for x in tensors)

@@ -8,9 +8,6 @@ Nothing here needs one: without it, everything runs in plain torch.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,10 +16,10 @@ from typing import Any
 
 import torch
 
-from . import private
+from . import libraries, private
+from .naming import NAMESPACE
 
-_LOG = logging.getLogger(__name__)
-LIBRARY_NAMESPACE = "opgen_native"
+LIBRARY_NAMESPACE = f"{NAMESPACE}_native"
 CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
 
 _LIBRARY = torch.library.Library(LIBRARY_NAMESPACE, "FRAGMENT")
@@ -68,33 +65,10 @@ def add(op: str, which: str, made: Any) -> None:
     """Make an op known, and load its compiled library if one lies beside its package."""
     _ops[op, which] = made
     if which == "forward" and not made.is_copy:
-        _load(Path(__file__).parent.parent / op)
+        libraries.load(op, lambda: kernel(op, "forward") is not None, _has_cuda)
     for known in ("backward", "forward"):  # the library has both, and was loaded with the forward op
         if (op, known) in _ops:
             _refresh(op, known)
-
-
-def _load(package: Path) -> None:
-    library, on_cuda = package / "_native.so", package / "_native_cuda.so"
-    if _usable(library):
-        torch.ops.load_library(str(library))
-        if _has_cuda() and _usable(on_cuda):
-            torch.ops.load_library(str(on_cuda))
-
-
-def _usable(library: Path) -> bool:
-    """Is the library there, and not one of other sources? One without a stamp is taken as it is."""
-    stamp, package = library.with_suffix(".stamp"), library.parent
-    if not library.exists() or not stamp.exists():
-        return library.exists()
-    digest = hashlib.sha256()
-    for folder in (package, package.parent):
-        files = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
-        digest.update(repr(sorted((n, h) for n, h in files.items() if n.startswith("csrc/"))).encode())
-    if digest.hexdigest() == stamp.read_text(encoding="utf-8"):
-        return True
-    _LOG.warning("%s was compiled from other sources and is not used; run `opgen compile`", library)
-    return False
 
 
 @cache
@@ -135,7 +109,7 @@ def _refresh(op: str, which: str) -> None:
     else:
         made.native, made.devices = _counted(compiled), _devices(op, which)
         if chosen == "native" and made.devices != ("cpu", "cuda"):
-            made.native, made.devices = _only(op, made.native, made.devices, made.probe), ("cpu", "cuda")
+            made.native, made.devices = _only(op, made.native, made.devices, made.device), ("cpu", "cuda")
         made.quick = _quick(made, f"{op}_{which}", compiled)
     if which == "forward" and op in _functions:
         _functions[op].backend = _described(op, compiled)  # type: ignore[attr-defined]
@@ -181,13 +155,15 @@ def _counted(compiled: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _only(op: str, compiled: Callable[..., Any], devices: tuple[str, ...], probe: int) -> Callable[..., Any]:
+def _only(
+    op: str, compiled: Callable[..., Any], devices: tuple[str, ...], device_of: Callable[[Any], str]
+) -> Callable[..., Any]:
     """A kernel that refuses tensors elsewhere, where nothing else may run."""
 
     def call(*args: Any) -> Any:
-        device = args[probe].device.type
+        device = device_of(args)
         if device not in devices:
-            raise RuntimeError(f"{op}: no compiled kernel for {device} is loaded; run `opgen compile` there")
+            raise RuntimeError(f"{op}: no compiled kernel for {device} is loaded; run {libraries.cure(op)} there")
         return compiled(*args)
 
     return call
@@ -195,6 +171,6 @@ def _only(op: str, compiled: Callable[..., Any], devices: tuple[str, ...], probe
 
 def _missing(op: str) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
-        raise RuntimeError(f"{op}: no compiled kernel is loaded; run `opgen compile` first")
+        raise RuntimeError(f"{op}: no compiled kernel is loaded; run {libraries.cure(op)} first")
 
     return call

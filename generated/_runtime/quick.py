@@ -41,6 +41,15 @@ def caller(op: Forward) -> Callable[..., Any]:
     def inlined(given: Arguments, *params: Any) -> Any:
         return op.inlined(*operands(d.name, names, d.kinds, given), *params)
 
+    def made(_: Arguments, *params: Any) -> Any:
+        for check in checks:
+            check(*params)
+        calls["torch"] += 1
+        results = as_tuple(op.formula(*[params[k] for k in op.order]))
+        return op.packed([r.contiguous() if k == 0 else r.clone() for k, r in enumerate(results)])  # no shared memory
+
+    if not d.inputs:  # made where torch makes tensors, which a dispatcher op does not see
+        return made
     if not private.AVAILABLE:
         return full
     apply, casts, autocasting = node(op).apply, bool(d.autocast), private.autocasting

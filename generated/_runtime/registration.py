@@ -84,7 +84,7 @@ class Forward(Op):
             saved = self.read_later(ctx, saved, (*tensors, *(ctx.others if self.others else ())))
         ctx.save_for_backward(*saved)
         if len(self.actives) > 1:  # a missing cotangent among others that are there is zero
-            ctx.shapes = [known[k].shape for k in self.actives]
+            ctx.active = [(known[k].shape, known[k].dtype) for k in self.actives]
         if self.inert:
             ctx.mark_non_differentiable(*[known[k] for k in self.inert if known[k] is not None])
 
@@ -94,7 +94,7 @@ class Forward(Op):
         ctx.sizes = sizes = [None] * len(values)
         for k, needed in enumerate(self.definition.read(*args)):
             if not needed and values[k] is not None:
-                sizes[k], values[k] = values[k].shape, None
+                sizes[k], values[k] = (values[k].shape, values[k].dtype), None
         return tuple(values)
 
     def node_backward(
@@ -109,7 +109,8 @@ class Forward(Op):
         if given is None:
             return through
         if len(grads) > 1:
-            grads = tuple(given.new_zeros(s) if g is None else g for g, s in zip(grads, ctx.shapes, strict=True))
+            pairs = zip(grads, ctx.active, strict=True)
+            grads = tuple(given.new_zeros(s, dtype=t) if g is None else g for g, (s, t) in pairs)
         args = (*grads, *self.restored(ctx, given), *others, list(needed))
         if levels:
             inherited = self.backward.inherited(self.carried(levels))
@@ -143,7 +144,7 @@ class Forward(Op):
         if self.definition.read is None:
             return ctx.saved_tensors  # type: ignore[no-any-return]
         pairs = zip(ctx.saved_tensors, ctx.sizes, strict=True)
-        return [t if size is None else like.new_empty(()).expand(size) for t, size in pairs]
+        return [t if size is None else like.new_empty((), dtype=size[1]).expand(size[0]) for t, size in pairs]
 
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         if self.definition.tangent is None:

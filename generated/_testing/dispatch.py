@@ -75,7 +75,7 @@ class DispatchChecks(Checks):
         transforms.append(lambda *x: torch.func.vmap(scalar)(*(t.expand(2, *t.shape) for t in x)))
         for transform in transforms:
             compiled = torch.compile(transform, fullgraph=True, backend="aot_eager")
-            assert_same(compiled(*plain), transform(*plain))
+            self.same(compiled(*plain), transform(*plain))
 
     @pytest.mark.slow
     def test_compiled_autograd(self, case: Case) -> None:
@@ -86,7 +86,7 @@ class DispatchChecks(Checks):
         with torch._dynamo.compiled_autograd._enable(torch.compile(backend="aot_eager", fullgraph=True)):
             objective(self.smooth(case, *arguments)).backward()
         for a, b in zip(leaves, self.gradients(case, arguments), strict=True):
-            assert a.grad is None or b is None or assert_same(a.grad, b) is None
+            assert a.grad is None or b is None or self.same(a.grad, b) is None
 
     def test_export(self, case: Case) -> None:
         operator, params = type(self).operator, case.params
@@ -101,7 +101,7 @@ class DispatchChecks(Checks):
         exported = torch.export.export(Wrapped(), present)
         expected = self.call(case, *case.arguments(torch.float32))
         for a, b in zip(_as_tuple(exported.module()(*present)), expected, strict=True):
-            assert_same(a, b)
+            self.same(a, b)
         if self.elsewhere or self.native_only or self.op_call(case)[0].definition.elsewhere:
             return
         with warnings.catch_warnings():
@@ -143,7 +143,7 @@ class DispatchChecks(Checks):
         marked = [None if a is None else a.as_subclass(Marked) for a in arguments]
         for a, b in zip(self.call(case, *marked), self.call(case, *arguments), strict=True):
             assert isinstance(a, Marked)
-            assert_same(a.as_subclass(torch.Tensor), b)
+            self.same(a.as_subclass(torch.Tensor), b)
 
 
 def _as_tuple(results: Any) -> tuple[Any, ...]:

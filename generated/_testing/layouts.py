@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case, assert_same
+from .cases import Case
 
 _ALL_CHOICES = 4  # up to so many tensors any choice of them is batched
 
@@ -60,7 +60,7 @@ class LayoutChecks(Checks):
         batched = torch.func.vmap(lambda *x: self.call(case, *x), in_dims=tuple(in_dims))(*stacked)
         for k, row in enumerate(singles):
             for a, b in zip(batched, self.call(case, *row), strict=True):
-                assert_same(a[k], b)
+                self.same(a[k], b)
 
     def test_nested_vmap(self, case: Case) -> None:
         arguments = case.arguments()
@@ -69,7 +69,7 @@ class LayoutChecks(Checks):
         inner = torch.func.vmap(lambda *x: self.call(case, *x), in_dims=dims)
         outer = torch.func.vmap(inner, in_dims=dims)(*doubled)
         for a, b in zip(outer, self.call(case, *arguments), strict=True):
-            assert_same(a[1, 2], b)
+            self.same(a[1, 2], b)
 
     def test_layouts(self, case: Case) -> None:
         plain = case.arguments(grad=True)
@@ -79,11 +79,11 @@ class LayoutChecks(Checks):
         for change in (_strided, _transposed, _offset, _unusual):
             changed = [None if a is None else change(a.detach()).requires_grad_(a.requires_grad) for a in plain]
             for a, b in zip(self.call(case, *changed), expected, strict=True):
-                assert_same(a, b)
+                self.same(a, b)
                 assert a.is_contiguous()
             if self.has_gradient(case):
                 for a, b in zip(self.gradients(case, changed), wanted, strict=True):
-                    assert a is None or b is None or assert_same(a, b) is None
+                    assert a is None or b is None or self.same(a, b) is None
 
     def test_copy_on_write(self, case: Case) -> None:
         handed: list[torch.Tensor] = []  # to NumPy, which could write to its arrays, so that torch copies
@@ -103,10 +103,10 @@ class LayoutChecks(Checks):
         plain = case.arguments(grad=True)
         lazy = [None if a is None else torch._lazy_clone(a.detach()).requires_grad_(a.requires_grad) for a in plain]
         for a, b in zip(self.call(case, *lazy), self.call(case, *plain), strict=True):
-            assert_same(a, b)
+            self.same(a, b)
         if self.has_gradient(case):
             for a, b in zip(self.gradients(case, lazy), self.gradients(case, plain), strict=True):
-                assert a is None or b is None or assert_same(a, b) is None
+                assert a is None or b is None or self.same(a, b) is None
         return lazy
 
     def test_expanded_gradients(self, case: Case) -> None:
@@ -118,7 +118,7 @@ class LayoutChecks(Checks):
         outputs = self.smooth(case, *arguments)
         dense = torch.autograd.grad(outputs, leaves, [torch.ones_like(o) for o in outputs], allow_unused=True)
         for a, b in zip(expanded, dense, strict=True):
-            assert a is None or b is None or assert_same(a, b) is None
+            assert a is None or b is None or self.same(a, b) is None
 
     def test_empty_batch(self, case: Case) -> None:
         if not any(s is not None and s.batched for s in case.inputs.values()):
@@ -159,7 +159,7 @@ class LayoutChecks(Checks):
         narrow_arguments, wide_arguments = list(full), list(full)
         narrow_arguments[place], wide_arguments[place] = small, wide
         for a, b in zip(self.call(case, *narrow_arguments), self.call(case, *wide_arguments), strict=True):
-            assert_same(a, b)
+            self.same(a, b)
         self._check_fake(case, narrow_arguments)
         if small.requires_grad:
             leaf_place = [k for k, a in enumerate(narrow_arguments) if a is not None and a.requires_grad].index(place)
@@ -167,7 +167,7 @@ class LayoutChecks(Checks):
             b = self.gradients(case, wide_arguments)[leaf_place]
             assert a is not None
             assert b is not None
-            assert_same(a, b.sum_to_size(a.shape))
+            self.same(a, b.sum_to_size(a.shape))
 
     def _check_fake(self, case: Case, arguments: Sequence[torch.Tensor | None]) -> None:
         """All results of the dispatcher op are laid out as its fake kernel says, those kept for backward too."""

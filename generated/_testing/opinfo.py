@@ -220,7 +220,7 @@ class OpInfoChecks(Checks):
                 args,
                 dtype,
                 "cpu",
-                out_type=own if own != torch.float32 else dtype,
+                out_type=own if own != torch.float32 or any(self.stored) else dtype,
                 module=SimpleNamespace(operator=info.op),
                 add_kwargs=sample.kwargs,
             )

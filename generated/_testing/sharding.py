@@ -15,7 +15,7 @@ import torch
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case, assert_same, cotangent, has_gradient, inner
+from .cases import Case, cotangent, has_gradient, inner
 
 DEVICES = 2
 
@@ -75,7 +75,7 @@ class ShardingChecks(Checks):
                 assert (a is None) == (e is None)
                 if a is not None:
                     assert a.placements == (p,)
-                    assert_same(_whole(a), e)
+                    self.same(_whole(a), e)
 
     def _check_gradients(self, case: Case, way: Sequence[Any], mesh: Any, *, twice: bool) -> None:
         alone = case.arguments(grad=True)
@@ -85,7 +85,7 @@ class ShardingChecks(Checks):
         ):
             assert (found is None) == (expected is None)
             if found is not None:
-                assert_same(_whole(found), expected)
+                self.same(_whole(found), expected)
 
     def _gradients(self, case: Case, arguments: Sequence[Any], *, twice: bool) -> list[Any]:
         """The gradients, and perhaps those of the gradients."""

@@ -106,7 +106,8 @@ class ValueChecks(Checks):
                     return
                 raise
         # torch computes some of its own with constants in single precision; gradcheck is the sharper judge
-        assert_same(gradients[0], gradients[1], rtol=1e-6, atol=1e-8)
+        rtol, atol = self.tolerance(1e-6, 1e-8) if any(self.stored) else (1e-6, 1e-8)
+        assert_same(gradients[0], gradients[1], rtol=rtol, atol=atol)
 
     def test_deterministic(self, case: Case) -> None:
         first, second = case.arguments(torch.float32, grad=True), case.arguments(torch.float32, grad=True)
@@ -133,7 +134,9 @@ class ValueChecks(Checks):
         for result, *references in zip(found, exact, *moved, strict=True):
             if result is not None and has_gradient(result):
                 a, b, *others = (_parts(x) for x in (result, *references))
-                assert a.dtype in (dtype, torch.float32)
+                stored = [getattr(torch, name) for name in self.stored if name]
+                assert a.dtype in (dtype, torch.float32, *stored)
+                eps = max(torch.finfo(t).eps for t in (dtype, *stored))
                 if own is not None:
                     assert_same(a.double(), b, rtol=own[0], atol=own[1])
                     continue

@@ -94,7 +94,7 @@ def attention_backward(
             if scale is not None:
                 grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
             else:
-                grad_sum_e = torch.where(mask, softmax_j * difference / math.sqrt(E), 0)
+                grad_sum_e = torch.where(mask, softmax_j * difference, 0) / math.sqrt(E)
         elif scale is not None:
             grad_sum_e = softmax_j * (grad_softmax_j - dot_softmax_j.unsqueeze(-1)) * scale
         else:

@@ -115,7 +115,7 @@ def attention_second(
         if is_causal and scale is not None:
             grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
         elif is_causal:
-            grad_sum_e = torch.where(mask, softmax_j * difference / math.sqrt(E), 0)
+            grad_sum_e = torch.where(mask, softmax_j * difference, 0) / math.sqrt(E)
         elif scale is not None:
             grad_sum_e = softmax_j * difference * scale
         else:
@@ -171,7 +171,7 @@ def attention_second(
             if scale is not None:
                 grad_sum_e_1 = torch.where(mask, softmax_j * difference_2, 0) * scale
             else:
-                grad_sum_e_1 = torch.where(mask, softmax_j * difference_2 / math.sqrt(E), 0)
+                grad_sum_e_1 = torch.where(mask, softmax_j * difference_2, 0) / math.sqrt(E)
         elif scale is not None:
             grad_sum_e_1 = softmax_j * (grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)) * scale
         else:
@@ -262,7 +262,7 @@ def attention_backward_tangent(
         product_2 = tangent_softmax_j * scale * difference
         tangent_grad_sum_e = torch.where(mask, product_2, 0) + chosen + chosen_2
     elif is_causal:
-        grad_sum_e = torch.where(mask, softmax_j * difference / math.sqrt(E), 0)
+        grad_sum_e = torch.where(mask, softmax_j * difference, 0) / math.sqrt(E)
         chosen = torch.where(mask, tangent_grad_softmax_j * softmax_j / math.sqrt(E), 0)
         product_2 = tangent_dot_softmax_j.unsqueeze(-1) * softmax_j
         chosen_2 = torch.where(mask, -(product_2 / math.sqrt(E)), 0)

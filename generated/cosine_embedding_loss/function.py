@@ -70,26 +70,30 @@ def cosine_embedding_loss_backward(
     dtype = grad_output.dtype
     grad_output, input1, input2 = upcast_all(grad_output, input1, input2)
     dot, square1, square2 = upcast_all(dot, square1, square2)
-    sqrt_value = torch.sqrt(square1 * square2)
-    cosine = dot / sqrt_value
+    product = square1 * square2
+    cosine = dot / torch.sqrt(product)
     if reduction == "mean":
         N = input1.shape[0]
         grad_each = grad_output / N
-    mask = (cosine - margin >= 0) & (cosine - margin <= math.inf)
+    mask_4 = cosine - margin >= 0
+    mask_5 = cosine - margin <= math.inf
     if reduction == "mean":
-        chosen = torch.where(mask, torch.where(condition, 0, grad_each), 0)
+        chosen = torch.where(mask_4 & mask_5, torch.where(condition, 0, grad_each), 0)
         grad_cosine = torch.where(condition, -grad_each, 0) + torch.where(condition_2, chosen, 0)
     else:
-        chosen = torch.where(mask, torch.where(condition, 0, grad_output), 0)
+        chosen = torch.where(mask_4 & mask_5, torch.where(condition, 0, grad_output), 0)
         grad_cosine = torch.where(condition, -grad_output, 0) + torch.where(condition_2, chosen, 0)
-    power = sqrt_value**3
-    grad_dot = grad_cosine / sqrt_value
+    mask = condition | condition_2 & mask_4 & mask_5
+    sqrt_value = torch.sqrt(torch.where(mask, product, 1))
+    grad_dot = torch.where(mask, grad_cosine / torch.where(mask, sqrt_value, 1), 0)
     if needs_input_grad[0]:
-        grad_square1 = -0.5 * grad_cosine * dot * square2 / power
+        chosen_3 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+        grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_3, 0)
         grad_input1 = 2 * grad_square1.unsqueeze(-1) * input1 + grad_dot.unsqueeze(-1) * input2
         grad_input1 = grad_input1.to(dtype)
     if needs_input_grad[1]:
-        grad_square2 = -0.5 * grad_cosine * dot * square1 / power
+        chosen_2 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+        grad_square2 = torch.where(mask, -0.5 * dot * square1 * grad_cosine / chosen_2, 0)
         grad_input2 = 2 * grad_square2.unsqueeze(-1) * input2 + grad_dot.unsqueeze(-1) * input1
         grad_input2 = grad_input2.to(dtype)
     return grad_input1, grad_input2
@@ -122,16 +126,15 @@ def cosine_embedding_loss_tangent(
     difference = tangent_dot / sqrt_value - dot * square2 * tangent_sum_d_sum / power
     tangent_cosine = difference - dot * square1 * tangent_sum_d_2_sum / power
     mask = (cosine - margin >= 0) & (cosine - margin <= math.inf)
-    safe_tangent_cosine = torch.where(mask, tangent_cosine, 0)
-    safe_safe_tangent_cosine = torch.where(target == -1, safe_tangent_cosine, 0)
-    chosen = torch.where(target == 1, 0, safe_safe_tangent_cosine)
-    tangent_each = torch.where(target == 1, -tangent_cosine, 0) + chosen
+    chosen = torch.where(target == -1, torch.where(mask, tangent_cosine, 0), 0)
+    tangent_apart = torch.where((target == -1) & mask, chosen, 0)
+    chosen_2 = torch.where(target == 1, -tangent_cosine, 0)
     if reduction == "mean":
-        tangent_output = tangent_each.mean()
+        tangent_output = (chosen_2 + torch.where(target == 1, 0, tangent_apart)).mean()
     elif reduction == "sum":
-        tangent_output = tangent_each.sum()
+        tangent_output = (chosen_2 + torch.where(target == 1, 0, tangent_apart)).sum()
     else:
-        tangent_output = tangent_each
+        tangent_output = chosen_2 + torch.where(target == 1, 0, tangent_apart)
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -119,7 +119,8 @@ def cross_entropy_backward(
             safe_chosen = torch.where(c == target.unsqueeze(-1), chosen.unsqueeze(-1), 0)
             grad_logp = grad_sum_c.unsqueeze(-1) + safe_chosen
         sum_grad_logp = grad_logp.sum(-1)
-        grad_input = grad_logp - torch.exp(logp) * sum_grad_logp.unsqueeze(-1)
+        product = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0)) * sum_grad_logp.unsqueeze(-1)
+        grad_input = torch.where(keep.unsqueeze(-1), grad_logp - product, 0)
         grad_input = grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
         if reduction == "mean":
@@ -130,7 +131,8 @@ def cross_entropy_backward(
             each = (1 - label_smoothing) * hit + label_smoothing * spread
             sum_n_all = each.sum()
             grad_sum_n_all_2 = -(grad_output * sum_n_all / sum_n_all_2**2)
-        grad_weight_sum_c = as_rows(grad_sum_c.unsqueeze(-1) * logp, 2).sum((0, -2))
+        product_2 = logp.mT * grad_sum_c.unsqueeze(-2)
+        grad_weight_sum_c = as_rows(torch.where(keep.unsqueeze(-2), product_2, 0), 2).sum((0, -1))
         if reduction == "mean":
             update = torch.where(keep, -(grad_hit * logp_picked), 0)
         else:

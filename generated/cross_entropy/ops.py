@@ -145,16 +145,18 @@ def cross_entropy_second(
     mask = c == target.unsqueeze(-1)
     if weight is not None:
         weight_picked_2 = take(weight, target, fill=0)
-    exp_logp = torch.exp(logp)
+    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
     if needs_input_grad[0] or needs_input_grad[3]:
-        grad_sum_grad_logp_sum = (grad_grad_input * exp_logp).sum(-1)
-        grad_grad_logp = grad_grad_input - grad_sum_grad_logp_sum.unsqueeze(-1)
+        product = grad_grad_input * exp_value
+        grad_sum_grad_logp = torch.where(keep.unsqueeze(-1), -product, 0).sum(-1)
+        safe_grad_grad_input = torch.where(keep.unsqueeze(-1), grad_grad_input, 0)
+        grad_grad_logp = safe_grad_grad_input + grad_sum_grad_logp.unsqueeze(-1)
         if weight is not None:
             neg_value = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
             safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
             grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
-            grad_grad_sum_c_part = grad_grad_weight @ logp.mT
+            grad_grad_sum_c_part = torch.where(keep.unsqueeze(-1), grad_grad_weight * logp, 0).sum(-1)
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
     if weight is not None:
         if reduction != "mean":
@@ -166,8 +168,8 @@ def cross_entropy_second(
         grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
         total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
         grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-        product = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
-        grad_grad_sum_n_all = product + grad_grad_sum_n_all_part
+        product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+        grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_part
     if weight is not None and reduction == "mean":
         safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
         grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
@@ -183,34 +185,38 @@ def cross_entropy_second(
             chosen_2 = torch.where(keep.unsqueeze(-1), -grad_grad_logp, 0)
             grad_grad_hit = torch.where(mask, chosen_2, 0).sum(-1)
             grad_grad_sum_c = grad_grad_logp.sum(-1)
-            if reduction != "none":
+            if reduction == "mean":
                 grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
-                product = grad_grad_sum_c * label_smoothing
-                grad_grad_sum_n_all_part = torch.where(keep, -(product / C), 0).sum()
+                product_2 = grad_grad_sum_c * label_smoothing
+                grad_grad_sum_n_all_part = torch.where(keep, -(product_2 / C), 0).sum()
         elif reduction == "mean":
             ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
             grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
         else:
-            product_2 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
+            product_3 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
             if reduction == "sum":
-                chosen_3 = torch.where(keep, -product_2, 0)
-                grad_grad_output_grad_hit_sum = (chosen_3 + grad_grad_hit_grad_logp).sum()
+                chosen_5 = torch.where(keep, -product_3, 0)
+                grad_grad_output_grad_hit_sum = (chosen_5 + grad_grad_hit_grad_logp).sum()
                 total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
                 grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-                product_3 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-                grad_grad_output = product_3 + grad_grad_sum_n_all_part
+                product_4 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+                grad_grad_output = product_4 + grad_grad_sum_n_all_part
         if reduction != "none":
             if weight is None:
-                product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+                if reduction == "sum":
+                    grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
+                    product_3 = grad_grad_sum_c * label_smoothing
+                    grad_grad_output_grad_sum_c = torch.where(keep, -(product_3 / C), 0).sum()
+                product_4 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
                 if reduction == "mean":
-                    grad_grad_output = (product_2 + grad_grad_sum_n_all_part) / sum_n_all_2
+                    grad_grad_output = (product_4 + grad_grad_sum_n_all_part) / sum_n_all_2
                 else:
-                    grad_grad_output = product_2 + grad_grad_sum_n_all_part
+                    grad_grad_output = product_4 + grad_grad_output_grad_sum_c
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            total = torch.where(keep, -product_2, 0) + grad_grad_hit_grad_logp
-            product_3 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
-            grad_grad_output = total * (1 - label_smoothing) + torch.where(keep, -(product_3 / C), 0)
+            total = torch.where(keep, -product_3, 0) + grad_grad_hit_grad_logp
+            product_4 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
+            grad_grad_output = total * (1 - label_smoothing) + torch.where(keep, -(product_4 / C), 0)
         if reduction == "none":
             if weight is None:
                 chosen_3 = torch.where(keep, -(grad_grad_sum_c * label_smoothing / C), 0)
@@ -235,46 +241,69 @@ def cross_entropy_second(
                 neg_value_4 = -(grad_hit_1 * weight_picked_2)
                 safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
                 chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
-                product_2 = grad_grad_weight * grad_sum_c.unsqueeze(-1)
-                total_2 = chosen_2 + product_2 + grad_sum_c_1.unsqueeze(-1) * weight + chosen_3
-                grad_logp_1 = total_2 - grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
-            else:
-                product = grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1)
-                grad_logp_1 = chosen_2 + grad_grad_weight * grad_sum_c.unsqueeze(-1) - product
-        elif reduction != "mean":
-            grad_logp_1 = -(grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1))
+        if reduction == "mean":
+            product_3 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
+            chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+            if weight is not None:
+                chosen_5 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
+                product_4 = grad_sum_c_1.unsqueeze(-1) * weight
+                grad_logp_1 = chosen_2 + chosen_5 + chosen_4 + product_4 + chosen_3
+        else:
+            product_2 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
+            if reduction == "sum" or weight is not None:
+                chosen_3 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+                if weight is not None:
+                    chosen_4 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
+                    grad_logp_1 = chosen_2 + chosen_4 + chosen_3
+        if weight is not None:
             sum_grad_logp_1 = grad_logp_1.sum(-1)
-        if reduction == "mean" or weight is not None:
-            if weight is None:
-                grad_logp_1 = -(grad_grad_input * exp_logp * sum_grad_logp.unsqueeze(-1))
-            sum_grad_logp_1 = grad_logp_1.sum(-1)
-        grad_input = grad_logp_1 - exp_logp * sum_grad_logp_1.unsqueeze(-1)
+        elif reduction != "sum":
+            if reduction == "none":
+                chosen_4 = torch.where(keep.unsqueeze(-1), -product_2, 0)
+            sum_grad_logp_1 = chosen_4.sum(-1)
+        else:
+            sum_grad_logp_1 = chosen_3.sum(-1)
+        product_5 = exp_value * sum_grad_logp_1.unsqueeze(-1)
+        if weight is not None:
+            grad_input = torch.where(keep.unsqueeze(-1), grad_logp_1 - product_5, 0)
+        elif reduction != "sum":
+            grad_input = torch.where(keep.unsqueeze(-1), chosen_4 - product_5, 0)
+        else:
+            grad_input = torch.where(keep.unsqueeze(-1), chosen_3 - product_5, 0)
         grad_input = grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[3]:
         if reduction == "mean":
             ratio = 2 * grad_grad_sum_n_all_2 * grad_output * sum_n_all / sum_n_all_2**3
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
-        grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
-        mask_4 = mask & keep.unsqueeze(-1)
-        if reduction != "none":
-            chosen_4 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
-            update = torch.where(mask_4, torch.where(mask, chosen_4, 0), 0)
+            product_6 = grad_sum_c.unsqueeze(-2) * grad_grad_logp.mT
+            safe_product_6 = torch.where(keep.unsqueeze(-2), product_6, 0)
+            grad_weight_grad_logp = as_rows(safe_product_6, 2).sum((0, -1))
         else:
-            chosen_3 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
-            update = torch.where(mask_4, torch.where(mask, chosen_3, 0), 0)
+            grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
+        mask_4 = mask & keep.unsqueeze(-1)
+        if reduction == "mean":
+            chosen_6 = torch.where(mask, -(grad_grad_logp * grad_hit), 0)
+            update = torch.where(mask_4, torch.where(keep.unsqueeze(-1), chosen_6, 0), 0)
+        elif reduction == "sum":
+            chosen_6 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
+            update = torch.where(mask_4, torch.where(mask, chosen_6, 0), 0)
+        else:
+            chosen_5 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
+            update = torch.where(mask_4, torch.where(mask, chosen_5, 0), 0)
         position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
         grad_weight_grad_logp_1 = grad_grad_input.new_zeros(C)
         grad_weight_grad_logp_1 = add_at(grad_weight_grad_logp_1, position_2, update, padded=True)
         if reduction == "mean":
-            grad_weight_sum_c_1 = as_rows(grad_sum_c_1.unsqueeze(-1) * logp, 2).sum((0, -2))
+            product_7 = logp.mT * grad_sum_c_1.unsqueeze(-2)
+            grad_weight_sum_c_1 = as_rows(torch.where(keep.unsqueeze(-2), product_7, 0), 2).sum((0, -1))
             update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
             grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2, padded=True)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
             grad_weight_share_1 = grad_grad_input.new_zeros(C)
             position_3 = torch.broadcast_to(safe_target, (*batch, N))
             grad_weight_share_1 = add_at(grad_weight_share_1, position_3, update_3, padded=True)
-            total_3 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
-            grad_weight = total_3 + grad_weight_hit_1 + grad_weight_share_1
+            total_2 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
+            grad_weight = total_2 + grad_weight_hit_1 + grad_weight_share_1
         else:
             grad_weight = grad_weight_grad_logp + grad_weight_grad_logp_1
         grad_weight = grad_weight.to(dtype)
@@ -303,9 +332,8 @@ def cross_entropy_backward_tangent(
     keep = target != ignore_index
     input = input.movedim((0, 1), (-2, -1))
     logp = input.log_softmax(-1)
-    exp_logp = torch.exp(logp)
     tangent_input = tangent_input.movedim((0, 1), (-2, -1))
-    mean_tangent_input = (tangent_input * exp_logp).sum(-1)
+    mean_tangent_input = (tangent_input * torch.exp(logp)).sum(-1)
     if weight is not None:
         tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
         if reduction == "mean":
@@ -362,58 +390,68 @@ def cross_entropy_backward_tangent(
         grad_hit = grad_output * (1 - label_smoothing)
         tangent_grad_hit = (1 - label_smoothing) * tangent_grad_output
     c = torch.arange(C, device=tangent_grad_output.device)
-    mask = c == target.unsqueeze(-1)
-    if weight is not None:
-        mask_2 = mask & keep.unsqueeze(-1)
-        weight_picked_2 = take(weight, target, fill=0)
-        neg_value = -(take(tangent_weight, target, fill=0) * grad_hit)
-        safe_neg_value = torch.where(keep, neg_value, 0)
-        chosen_3 = torch.where(mask_2, torch.where(mask, safe_neg_value.unsqueeze(-1), 0), 0)
-        neg_value_2 = -(tangent_grad_hit * weight_picked_2)
-        safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
-        chosen_4 = torch.where(mask, safe_neg_value_2.unsqueeze(-1), 0)
-        product = weight * tangent_grad_sum_c.unsqueeze(-1)
-        if reduction == "mean":
-            product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
-            tangent_grad_logp = product + product_2 + chosen_4 + chosen_3
+    mask_4 = c == target.unsqueeze(-1)
+    if reduction == "mean" or weight is not None:
+        if weight is None:
+            chosen = torch.where(mask_4, torch.where(keep.unsqueeze(-1), -tangent_grad_hit, 0), 0)
+        mask = mask_4 & keep.unsqueeze(-1)
+        if weight is not None:
+            weight_picked_2 = take(weight, target, fill=0)
+            neg_value = -(take(tangent_weight, target, fill=0) * grad_hit)
+            safe_neg_value = torch.where(keep, neg_value, 0)
+            chosen_3 = torch.where(mask, torch.where(mask_4, safe_neg_value.unsqueeze(-1), 0), 0)
+            neg_value_2 = -(tangent_grad_hit * weight_picked_2)
+            safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
+            chosen_4 = torch.where(mask_4, safe_neg_value_2.unsqueeze(-1), 0)
+            if reduction == "mean":
+                safe_chosen_4 = torch.where(mask, chosen_4, 0)
+            product = weight * tangent_grad_sum_c.unsqueeze(-1)
+            if reduction == "mean":
+                product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
+                tangent_grad_logp = product + product_2 + safe_chosen_4 + chosen_3
+            else:
+                tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
             chosen_5 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
-            safe_chosen_5 = torch.where(mask, chosen_5.unsqueeze(-1), 0)
+            safe_chosen_5 = torch.where(mask_4, chosen_5.unsqueeze(-1), 0)
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_5).sum(-1)
         else:
-            tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
-            chosen_3 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
-            safe_chosen_3 = torch.where(mask, chosen_3.unsqueeze(-1), 0)
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_3).sum(-1)
-    else:
-        chosen = torch.where(keep, -tangent_grad_hit, 0)
-        safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
-        tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + safe_chosen
+            tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + torch.where(mask, chosen, 0)
+    if weight is None:
+        if reduction != "mean":
+            chosen = torch.where(keep, -tangent_grad_hit, 0)
+            safe_chosen = torch.where(mask_4, chosen.unsqueeze(-1), 0)
+            tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + safe_chosen
         chosen_2 = torch.where(keep, -grad_hit, 0)
-        safe_chosen_2 = torch.where(mask, chosen_2.unsqueeze(-1), 0)
+        safe_chosen_2 = torch.where(mask_4, chosen_2.unsqueeze(-1), 0)
         sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen_2).sum(-1)
     tangent_sum_grad_logp = tangent_grad_logp.sum(-1)
+    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
     if weight is None:
         tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
-    product_3 = exp_logp * sum_grad_logp.unsqueeze(-1) * tangent_logp
-    difference_2 = tangent_grad_logp - product_3
-    tangent_grad_input = difference_2 - exp_logp * tangent_sum_grad_logp.unsqueeze(-1)
+    product_3 = tangent_logp * exp_value * sum_grad_logp.unsqueeze(-1)
+    chosen_6 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+    product_4 = tangent_sum_grad_logp.unsqueeze(-1) * exp_value
+    chosen_7 = torch.where(keep.unsqueeze(-1), -product_4, 0)
+    safe_tangent_grad_logp = torch.where(keep.unsqueeze(-1), tangent_grad_logp, 0)
+    tangent_grad_input = safe_tangent_grad_logp + chosen_6 + chosen_7
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if weight is not None and reduction == "mean":
-        product_4 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
+        chosen_8 = torch.where(keep.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
     if weight is not None:
         if reduction != "mean":
-            product_3 = logp.mT * tangent_grad_sum_c.unsqueeze(-2)
-        product_5 = grad_sum_c.unsqueeze(-2) * tangent_logp.mT
+            chosen_6 = torch.where(keep.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
+        product_5 = tangent_grad_sum_c.unsqueeze(-2) * logp.mT
+        safe_product_5 = torch.where(keep.unsqueeze(-2), product_5, 0)
         if reduction == "mean":
-            tangent_grad_weight_sum_c = as_rows(product_4 + product_5, 2).sum((0, -1))
-            chosen_6 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
-            update = chosen_6 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
+            tangent_grad_weight_sum_c = as_rows(chosen_8 + safe_product_5, 2).sum((0, -1))
+            chosen_9 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
+            update = chosen_9 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
         else:
-            tangent_grad_weight_sum_c = as_rows(product_3 + product_5, 2).sum((0, -1))
+            tangent_grad_weight_sum_c = as_rows(chosen_6 + safe_product_5, 2).sum((0, -1))
             safe_target = torch.where(keep, target, 0)
-            chosen_4 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
+            chosen_7 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
             product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
-            update = chosen_4 + torch.where(keep, -product_5, 0)
+            update = chosen_7 + torch.where(keep, -product_5, 0)
         tangent_grad_weight_hit = tangent_grad_output.new_zeros(C)
         tangent_grad_weight_hit = add_at(tangent_grad_weight_hit, safe_target, update, padded=True)
         if reduction == "mean":

@@ -104,8 +104,8 @@ def hinge_loss_second(
         elif not squared:
             product = grad_grad_input * slope
             if reduction == "mean":
-                ratio = product / math.prod(batch)
-                grad_grad_output = torch.broadcast_to(torch.where(slope != 0, ratio, 0), batch).sum()
+                grad_grad_output_sum = torch.broadcast_to(torch.where(slope != 0, product, 0), batch).sum()
+                grad_grad_output = grad_grad_output_sum / math.prod(batch)
             else:
                 grad_grad_output = torch.broadcast_to(torch.where(slope != 0, product, 0), batch).sum()
         grad_grad_output = grad_grad_output.to(dtype)

@@ -93,11 +93,11 @@ def js_divergence_second(
             chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value))
             exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
             grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_2)) + chosen
-    mask_9 = (log_p == -math.inf) & (log_q == -math.inf)
+    mask_16 = (log_p == -math.inf) & (log_q == -math.inf)
     sigmoid_value = torch.sigmoid(log_q - log_p)
     sigmoid_value_2 = torch.sigmoid(log_p - log_q)
-    chosen_2 = torch.where(mask_9, 0, grad_grad_log_p * sigmoid_value_2)
-    grad_grad_m = torch.where(mask_9, 0, grad_grad_log_q * sigmoid_value) + chosen_2
+    chosen_2 = torch.where(mask_16, 0, grad_grad_log_p * sigmoid_value_2)
+    grad_grad_m = torch.where(mask_16, 0, grad_grad_log_q * sigmoid_value) + chosen_2
     if needs_input_grad[0] or needs_input_grad[2]:
         difference = log_q - m
     if needs_input_grad[0] or needs_input_grad[1]:
@@ -105,36 +105,37 @@ def js_divergence_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction != "none":
             exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_5 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_3 * grad_q_term))
-            product_3 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
-            grad_m_1 = chosen_5 + torch.where(mask_2, 0, -product_3)
+            chosen_6 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_3 * grad_q_term))
+            product_2 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
+            grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_2)
         else:
             exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-            product_3 = grad_grad_log_q * exp_value_4 * grad_q_term.unsqueeze(-1)
-            chosen_5 = torch.where(mask, 0, -product_3)
+            product_2 = grad_grad_log_q * exp_value_4 * grad_q_term.unsqueeze(-1)
+            chosen_6 = torch.where(mask, 0, -product_2)
             exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
-            product_4 = grad_grad_log_p * exp_value_5 * grad_q_term.unsqueeze(-1)
-            grad_m_1 = chosen_5 + torch.where(mask_2, 0, -product_4)
+            product_3 = grad_grad_log_p * exp_value_5 * grad_q_term.unsqueeze(-1)
+            grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_3)
     if reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[0]:
+        mask_6 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
+        mask_7 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
         if reduction != "none":
             exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
         else:
             exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
         exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        chosen_3 = torch.where(mask_2, 0, -exp_value_2_2)
+        chosen_4 = torch.where(mask_6, 0, -torch.exp(torch.where(~mask_16 & ~mask_6, log_q, 0)))
+        neg_value = -torch.exp(torch.where(~mask_16 & ~mask_7, log_p, 0))
+        total = chosen_4 + torch.where(mask_7, 0, neg_value)
+        chosen_3 = torch.where(mask_16, 0, total * grad_grad_m)
+        total_2 = exp_value_2_2 * difference_2 + exp_value_2_2
+        chosen_5 = torch.where(mask_2, 0, grad_grad_log_p * total_2)
         if reduction != "none":
-            product = grad_grad_m * (torch.where(mask, 0, -exp_value_2) + chosen_3)
+            product = grad_grad_log_q * (exp_value_2 * difference + exp_value_2)
         else:
-            product = grad_grad_m * (torch.where(mask, 0, -exp_value_3) + chosen_3)
-        total = exp_value_2_2 * difference_2 + exp_value_2_2
-        chosen_4 = torch.where(mask_2, 0, grad_grad_log_p * total)
-        if reduction != "none":
-            product_2 = grad_grad_log_q * (exp_value_2 * difference + exp_value_2)
-        else:
-            product_2 = grad_grad_log_q * (exp_value_3 * difference + exp_value_3)
-        grad_grad_q_term = torch.where(mask, 0, product_2) + chosen_4 + product
+            product = grad_grad_log_q * (exp_value_3 * difference + exp_value_3)
+        grad_grad_q_term = torch.where(mask, 0, product) + chosen_5 + chosen_3
         if reduction != "none":
             grad_grad_output_sum = grad_grad_q_term.sum()
             if reduction == "mean":
@@ -147,52 +148,60 @@ def js_divergence_second(
                 grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
+        mask_12 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
         exp_value_3_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        total_2 = exp_value_3_2 * difference_2 + 2 * exp_value_3_2
+        total_3 = exp_value_3_2 * difference_2 + 2 * exp_value_3_2
         if reduction != "none":
-            chosen_6 = torch.where(mask_2, 0, total_2 * grad_q_term)
-            product_5 = sigmoid_value * sigmoid_value_2 * grad_m
-            product_4 = grad_grad_log_p * (chosen_6 + torch.where(mask_9, 0, product_5))
+            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term)
+            product_4 = sigmoid_value * sigmoid_value_2 * grad_m
+            product_3 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_4))
+            exp_value_4 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
+            product_5 = grad_grad_m * exp_value_4 * grad_q_term
+            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_5))
             product_6 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            chosen_7 = torch.where(mask_9, 0, -product_6)
-            chosen_8 = torch.where(mask_2, 0, -(grad_grad_m * exp_value_3_2 * grad_q_term))
+            chosen_9 = torch.where(mask_16, 0, -product_6)
         else:
-            chosen_6 = torch.where(mask_2, 0, total_2 * grad_q_term.unsqueeze(-1))
-            product_6 = sigmoid_value * sigmoid_value_2 * grad_m
-            product_5 = grad_grad_log_p * (chosen_6 + torch.where(mask_9, 0, product_6))
+            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term.unsqueeze(-1))
+            product_5 = sigmoid_value * sigmoid_value_2 * grad_m
+            product_4 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_5))
+            exp_value_6 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
+            product_6 = grad_grad_m * exp_value_6 * grad_q_term.unsqueeze(-1)
+            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_6))
             product_7 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            chosen_7 = torch.where(mask_9, 0, -product_7)
-            product_8 = grad_grad_m * exp_value_3_2 * grad_q_term.unsqueeze(-1)
-            chosen_8 = torch.where(mask_2, 0, -product_8)
-        chosen_9 = torch.where(mask_9, 0, grad_m_1 * sigmoid_value_2)
+            chosen_9 = torch.where(mask_16, 0, -product_7)
+        chosen_10 = torch.where(mask_16, 0, grad_m_1 * sigmoid_value_2)
         if reduction != "none":
-            grad_log_p = chosen_7 + product_4 + chosen_8 + chosen_9
+            grad_log_p = chosen_9 + product_3 + chosen_8 + chosen_10
         else:
-            grad_log_p = chosen_7 + product_5 + chosen_8 + chosen_9
+            grad_log_p = chosen_9 + product_4 + chosen_8 + chosen_10
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[2]:
+        mask_15 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
+        exp_value_4_2 = torch.exp(torch.where(~mask, log_q, 0))
+        total_4 = exp_value_4_2 * difference + 2 * exp_value_4_2
         if reduction != "none":
-            exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_10 = torch.where(mask, 0, (exp_value_4 * difference + 2 * exp_value_4) * grad_q_term)
+            chosen_11 = torch.where(mask, 0, total_4 * grad_q_term)
             product_8 = sigmoid_value_2 * sigmoid_value * grad_m
-            product_7 = grad_grad_log_q * (chosen_10 + torch.where(mask_9, 0, product_8))
-            product_9 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            chosen_11 = torch.where(mask_9, 0, -product_9)
-            chosen_12 = torch.where(mask, 0, -(grad_grad_m * exp_value_4 * grad_q_term))
+            product_7 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_8))
+            exp_value_5 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
+            product_9 = grad_grad_m * exp_value_5 * grad_q_term
+            chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_9))
+            product_10 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
+            chosen_13 = torch.where(mask_16, 0, -product_10)
         else:
-            exp_value_4_2 = torch.exp(torch.where(~mask, log_q, 0))
-            total_3 = exp_value_4_2 * difference + 2 * exp_value_4_2
-            chosen_10 = torch.where(mask, 0, total_3 * grad_q_term.unsqueeze(-1))
-            product_10 = sigmoid_value_2 * sigmoid_value * grad_m
-            product_9 = grad_grad_log_q * (chosen_10 + torch.where(mask_9, 0, product_10))
+            chosen_11 = torch.where(mask, 0, total_4 * grad_q_term.unsqueeze(-1))
+            product_9 = sigmoid_value_2 * sigmoid_value * grad_m
+            product_8 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_9))
+            exp_value_7 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
+            product_10 = grad_grad_m * exp_value_7 * grad_q_term.unsqueeze(-1)
+            chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_10))
             product_11 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            chosen_11 = torch.where(mask_9, 0, -product_11)
-            chosen_12 = torch.where(mask, 0, -(grad_grad_m * exp_value_4_2 * grad_q_term.unsqueeze(-1)))
-        chosen_13 = torch.where(mask_9, 0, grad_m_1 * sigmoid_value)
+            chosen_13 = torch.where(mask_16, 0, -product_11)
+        chosen_14 = torch.where(mask_16, 0, grad_m_1 * sigmoid_value)
         if reduction != "none":
-            grad_log_q = product_7 + chosen_11 + chosen_12 + chosen_13
+            grad_log_q = product_7 + chosen_13 + chosen_12 + chosen_14
         else:
-            grad_log_q = product_9 + chosen_11 + chosen_12 + chosen_13
+            grad_log_q = product_8 + chosen_13 + chosen_12 + chosen_14
         grad_log_q = grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return grad_grad_output, grad_log_p, grad_log_q
 

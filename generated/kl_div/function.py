@@ -103,11 +103,11 @@ def kl_div_backward(
         grad_input = grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
         if reduction in ("mean", "batchmean") and log_target:
-            chosen = torch.where(p == 0, 0, grad_each * (target - input))
+            product_2 = p * (grad_each * (target - input))
         if log_target:
             if reduction in ("sum", "none"):
-                chosen = torch.where(p == 0, 0, grad_output * (target - input))
-            grad_target = torch.where(p == 0, 0, product) + chosen * p
+                product_2 = p * (grad_output * (target - input))
+            grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, product_2)
         else:
             mask = (target == 0) & (target <= 0)
             log_value = torch.log(torch.where(~mask, target, 1))

@@ -193,7 +193,7 @@ def kl_div_second(
             total = torch.where(p == 0, 0, grad_output) + chosen
             grad_p = grad_grad_target * total + torch.where(p == 0, 0, -(grad_grad_input * grad_output))
         if reduction in ("mean", "batchmean") and log_target:
-            grad_target = torch.where(p == 0, 0, product) + grad_p * p
+            grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, p * grad_p)
         elif reduction in ("mean", "batchmean"):
             ratio = product / torch.where(~mask, target, 1)
             grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
@@ -203,7 +203,7 @@ def kl_div_second(
         if reduction != "none" and not log_target:
             grad_target = torch.broadcast_to(grad_target, (*batch, N))
         elif reduction in ("sum", "none") and log_target:
-            grad_target = torch.where(p == 0, 0, product_2) + grad_p * p
+            grad_target = torch.where(p == 0, 0, product_2) + torch.where(p == 0, 0, p * grad_p)
         grad_target = grad_target.sum_to_size(target.shape).movedim(-1, 0).to(dtype)
     return grad_grad_output, grad_input, grad_target
 
@@ -277,23 +277,19 @@ def kl_div_backward_tangent(
         mask = (target == 0) & (target <= 0)
         safe_target = torch.where(~mask, target, 1)
     tangent_input = tangent_input.movedim(0, -1)
-    if reduction in ("mean", "batchmean") and log_target:
-        chosen_2 = torch.where(p == 0, 0, grad_each * difference)
-        product = (torch.where(p == 0, 0, grad_each) + chosen_2) * tangent_p
     if log_target:
-        if reduction in ("sum", "none"):
-            chosen_2 = torch.where(p == 0, 0, grad_output * difference)
-            product = (torch.where(p == 0, 0, grad_output) + chosen_2) * tangent_p
-        chosen_3 = torch.where(p == 0, 0, p * difference)
+        chosen_2 = torch.where(p == 0, 0, p * difference)
         if reduction in ("mean", "batchmean"):
-            product_2 = (torch.where(p == 0, 0, p) + chosen_3) * tangent_grad_each
+            product = (torch.where(p == 0, 0, p) + chosen_2) * tangent_grad_each
+            chosen_3 = torch.where(p == 0, 0, tangent_p * (grad_each + grad_each * difference))
             chosen_4 = torch.where(p == 0, 0, -(tangent_input * p * grad_each))
             chosen_5 = torch.where(p == 0, 0, tangent_target * p * grad_each)
         else:
-            product_2 = (torch.where(p == 0, 0, p) + chosen_3) * tangent_grad_output
+            product = (torch.where(p == 0, 0, p) + chosen_2) * tangent_grad_output
+            chosen_3 = torch.where(p == 0, 0, tangent_p * (grad_output + grad_output * difference))
             chosen_4 = torch.where(p == 0, 0, -(tangent_input * p * grad_output))
             chosen_5 = torch.where(p == 0, 0, tangent_target * p * grad_output)
-        tangent_grad_target = product + product_2 + chosen_5 + chosen_4
+        tangent_grad_target = chosen_3 + product + chosen_5 + chosen_4
     elif reduction in ("mean", "batchmean"):
         product = (torch.where(mask, 0, torch.log(safe_target)) + 1 - input) * tangent_grad_each
         chosen = torch.where(mask, 0, tangent_target * grad_each / safe_target)

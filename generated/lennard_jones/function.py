@@ -67,20 +67,21 @@ def lennard_jones_backward(
     ratio = 6 * sigma**12 / torch.where(mask, r2**7, 1)
     difference_2 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio
     grad_r2 = torch.where(mask, 2 * grad_energy[..., None, None] * epsilon * difference_2, 0)
-    grad_difference = 2 * grad_r2.unsqueeze(-1) * difference
+    if box is not None:
+        grad_difference = torch.where(mask.unsqueeze(-1), 2 * difference * grad_r2.unsqueeze(-1), 0)
     if needs_input_grad[0]:
+        if box is None:
+            grad_difference = 2 * grad_r2.unsqueeze(-1) * difference
         grad_position_difference = grad_difference.sum(-2)
         grad_position_difference_1_sum = grad_difference.sum(-3)
         grad_position = grad_position_difference - grad_position_difference_1_sum
         grad_position = grad_position.to(dtype)
     if needs_input_grad[1]:
         difference_3 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
-        ratio_2 = difference_3 / box[:, None, None]
+        ratio_2 = difference_3 / torch.where(mask, box[:, None, None], 1)
         round_ratio_2 = torch.round(ratio_2)
-        product = grad_difference.movedim((-1, -3, -2), (-3, -2, -1)) * round_ratio_2
-        grad_box_sum = as_rows(product, 3).sum((0, -2, -1))
-        grad_box = -grad_box_sum
-        grad_box = grad_box.to(dtype)
+        product = round_ratio_2 * grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
+        grad_box = as_rows(torch.where(mask, -product, 0), 3).sum((0, -2, -1)).to(dtype)
     return grad_position, grad_box
 
 

@@ -74,10 +74,11 @@ def lennard_jones_second(
     grad_energy = upcast(grad_energy)
     position, box = upcast_all(position, box)
     if box is not None:
-        round_value = torch.round((position.unsqueeze(-2) - position.unsqueeze(-3)) / box)
+        difference_2 = position.unsqueeze(-2) - position.unsqueeze(-3)
+        product = box * torch.round(difference_2 / box)
     difference = position.unsqueeze(-2) - position.unsqueeze(-3)
     if box is not None:
-        difference = difference - (box * round_value)
+        difference = difference - product
     r2 = (difference**2).sum(-1)
     N = grad_grad_position.shape[-2]
     i = torch.arange(N, device=grad_grad_position.device)
@@ -86,48 +87,57 @@ def lennard_jones_second(
     power_2 = r2**7
     if needs_input_grad[1] or needs_input_grad[2]:
         ratio = 6 * sigma**12 / torch.where(mask, power_2, 1)
+        if box is not None:
+            difference_3 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio
+            grad_r2 = torch.where(mask, 2 * grad_energy[..., None, None] * epsilon * difference_3, 0)
+    if box is not None:
+        safe_box = torch.where(mask.unsqueeze(-1), box, 1)
+        neg_value = -(grad_grad_box * torch.round(difference_2 / safe_box))
+        safe_neg_value = torch.where(mask.unsqueeze(-1), neg_value, 0)
+        total = safe_neg_value + grad_grad_position.unsqueeze(-2)
+        grad_grad_difference = total - grad_grad_position.unsqueeze(-3)
+        product_2 = 2 * grad_grad_difference * difference
+        grad_grad_r2 = torch.where(mask.unsqueeze(-1), product_2, 0).sum(-1)
+    if (needs_input_grad[1] or needs_input_grad[2]) and box is None:
         difference_2 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio
         grad_r2 = torch.where(mask, 2 * grad_energy[..., None, None] * epsilon * difference_2, 0)
-    if box is not None:
-        product = grad_grad_box * round_value
-        difference_3 = grad_grad_position.unsqueeze(-2) - product
-        grad_grad_difference = difference_3 - grad_grad_position.unsqueeze(-3)
-    else:
+    if box is None:
         grad_grad_difference = -grad_grad_position.unsqueeze(-3) + grad_grad_position.unsqueeze(-2)
-    grad_grad_r2_sum = (grad_grad_difference * difference).sum(-1)
-    grad_grad_r2 = 2 * grad_grad_r2_sum
+    if (needs_input_grad[0] or needs_input_grad[1]) and box is None:
+        grad_grad_r2_sum = (grad_grad_difference * difference).sum(-1)
+        grad_grad_r2 = 2 * grad_grad_r2_sum
     if needs_input_grad[1] or needs_input_grad[2]:
         ratio_2 = 42 * sigma**12 / torch.where(mask, r2**8, 1)
         if box is not None:
             difference_4 = ratio_2 - 12 * sigma**6 / torch.where(mask, r2**5, 1)
-            product_2 = 2 * grad_grad_r2 * grad_energy[..., None, None] * epsilon * difference_4
-            grad_r2_1 = torch.where(mask, product_2, 0)
-            product_3 = 2 * grad_grad_difference * grad_r2.unsqueeze(-1)
-            grad_difference_1 = product_3 + 2 * grad_r2_1.unsqueeze(-1) * difference
+            product_3 = 2 * grad_grad_r2 * grad_energy[..., None, None] * epsilon * difference_4
+            grad_r2_1 = torch.where(mask, product_3, 0)
+        product_4 = 2 * grad_grad_difference * grad_r2.unsqueeze(-1)
+        if box is not None:
+            chosen = torch.where(mask.unsqueeze(-1), product_4, 0)
+            product_5 = 2 * difference * grad_r2_1.unsqueeze(-1)
+            grad_difference_1 = chosen + torch.where(mask.unsqueeze(-1), product_5, 0)
     if needs_input_grad[0]:
         ratio_3 = 6 * sigma**12 / torch.where(mask, power_2, 1)
         difference_5 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_3
-        product_4 = 2 * grad_grad_r2 * epsilon * difference_5
-        grad_grad_energy = torch.where(mask, product_4, 0).sum((-2, -1)).to(dtype)
+        product_6 = 2 * grad_grad_r2 * epsilon * difference_5
+        grad_grad_energy = torch.where(mask, product_6, 0).sum((-2, -1)).to(dtype)
     if needs_input_grad[1]:
         if box is None:
             difference_3 = ratio_2 - 12 * sigma**6 / torch.where(mask, r2**5, 1)
             product = 2 * grad_grad_r2 * grad_energy[..., None, None] * epsilon * difference_3
             grad_r2_1 = torch.where(mask, product, 0)
-            product_2 = 2 * grad_grad_difference * grad_r2.unsqueeze(-1)
-            grad_difference_1 = product_2 + 2 * grad_r2_1.unsqueeze(-1) * difference
+            grad_difference_1 = product_4 + 2 * grad_r2_1.unsqueeze(-1) * difference
         grad_position_difference_1 = grad_difference_1.sum(-2)
         grad_position_difference_2_sum = grad_difference_1.sum(-3)
         grad_position = grad_position_difference_1 - grad_position_difference_2_sum
         grad_position = grad_position.to(dtype)
     if needs_input_grad[2]:
         difference_6 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
-        ratio_4 = difference_6 / box[:, None, None]
+        ratio_4 = difference_6 / torch.where(mask, box[:, None, None], 1)
         round_ratio_4 = torch.round(ratio_4)
-        product_5 = grad_difference_1.movedim((-1, -3, -2), (-3, -2, -1)) * round_ratio_4
-        grad_box_1_sum = as_rows(product_5, 3).sum((0, -2, -1))
-        grad_box = -grad_box_1_sum
-        grad_box = grad_box.to(dtype)
+        product_7 = round_ratio_4 * grad_difference_1.movedim((-1, -3, -2), (-3, -2, -1))
+        grad_box = as_rows(torch.where(mask, -product_7, 0), 3).sum((0, -2, -1)).to(dtype)
     return grad_grad_energy, grad_position, grad_box
 
 
@@ -182,19 +192,24 @@ def lennard_jones_backward_tangent(
         difference_4 = 3 * sigma**6 / torch.where(mask, power, 1) - ratio_3
         product_2 = 2 * tangent_grad_energy[..., None, None] * epsilon * difference_4
     tangent_grad_r2 = torch.where(mask, product_2, 0) + chosen
-    product_3 = 2 * difference * tangent_grad_r2.unsqueeze(-1)
-    tangent_grad_difference = product_3 + 2 * grad_r2.unsqueeze(-1) * tangent_difference
+    if box is not None:
+        product_3 = 2 * tangent_difference * grad_r2.unsqueeze(-1)
+        chosen_2 = torch.where(mask.unsqueeze(-1), product_3, 0)
+        product_4 = 2 * tangent_grad_r2.unsqueeze(-1) * difference
+        tangent_grad_difference = chosen_2 + torch.where(mask.unsqueeze(-1), product_4, 0)
+    else:
+        product_3 = 2 * difference * tangent_grad_r2.unsqueeze(-1)
+        tangent_grad_difference = product_3 + 2 * grad_r2.unsqueeze(-1) * tangent_difference
     tangent_grad_position_difference = tangent_grad_difference.sum(-2)
     tangent_grad_position_difference_1_sum = tangent_grad_difference.sum(-3)
     tangent_grad_position = tangent_grad_position_difference - tangent_grad_position_difference_1_sum
     tangent_grad_position = tangent_grad_position.to(dtype)
     if box is not None:
-        ratio_4 = (position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)) / box[:, None, None]
+        difference_6 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
+        ratio_4 = difference_6 / torch.where(mask, box[:, None, None], 1)
         round_ratio_4 = torch.round(ratio_4)
-        product_4 = round_ratio_4 * tangent_grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
-        tangent_grad_box_sum = as_rows(product_4, 3).sum((0, -2, -1))
-        tangent_grad_box = -tangent_grad_box_sum
-        tangent_grad_box = tangent_grad_box.to(dtype)
+        product_5 = tangent_grad_difference.movedim((-1, -3, -2), (-3, -2, -1)) * round_ratio_4
+        tangent_grad_box = as_rows(torch.where(mask, -product_5, 0), 3).sum((0, -2, -1)).to(dtype)
     return tangent_grad_position, tangent_grad_box
 
 

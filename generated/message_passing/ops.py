@@ -47,7 +47,6 @@ def check_values(input: Tensor, source: Tensor, target: Tensor, edge_weight: Ten
     V = input.shape[0]
     if checks_values(source):
         check_range("message_passing", "source", source, (source >= 0) & (source < V), "0 <= source < V")
-    V = input.shape[0]
     if checks_values(target):
         check_range("message_passing", "target", target, (target >= 0) & (target < V), "0 <= target < V")
 

@@ -100,12 +100,12 @@ def se3_exp_act_backward(
     twist_picked_2 = columns(twist, mod_value + 3)
     mod_value_2 = (i + 2) % 3
     twist_picked_3 = columns(twist, mod_value_2 + 3)
-    mask_9 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
+    mask_11 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
     product = grad_output * twist_picked_2
-    grad_mix_output = torch.where(mask_9, product.unsqueeze(-2), 0).sum(-1)
-    mask_10 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
+    grad_mix_output = torch.where(mask_11, product.unsqueeze(-2), 0).sum(-1)
+    mask_12 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
     product_2 = grad_output * twist_picked_3
-    grad_mix_output_1 = torch.where(mask_10, -product_2.unsqueeze(-2), 0).sum(-1)
+    grad_mix_output_1 = torch.where(mask_12, -product_2.unsqueeze(-2), 0).sum(-1)
     grad_mix = grad_mix_output + grad_mix_output_1
     grad_wp = grad_output * a.unsqueeze(-1) + grad_mix * b.unsqueeze(-1)
     i_1 = torch.arange(6, device=grad_output.device)
@@ -172,47 +172,50 @@ def se3_exp_act_backward(
         product_7 = 0.05 * s * (-(s * total_7 / 42) + difference_3 / 42)
         total_8 = s * (product_7 - 0.05 * difference_4) / 6 + difference_5 / 6
         grad_s = product_6 + grad_b * chosen_4 + torch.where(mask, -(grad_a * total_8), 0)
-        mask_11 = i_1 - 3 >= 0
-        mask_12 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
-        mask_13 = mask_11.unsqueeze(-1) & mask_12
+        mask_13 = i_1 - 3 >= 0
+        mask_14 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
+        mask_15 = mask_13.unsqueeze(-1) & mask_14
         product_8 = grad_output * columns(mix, mod_value_2)
-        grad_twist_output = torch.where(mask_13, product_8.unsqueeze(-2), 0).sum(-1)
-        mask_14 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
-        mask_15 = mask_11.unsqueeze(-1) & mask_14
+        grad_twist_output = torch.where(mask_15, product_8.unsqueeze(-2), 0).sum(-1)
+        mask_16 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
+        mask_17 = mask_13.unsqueeze(-1) & mask_16
         product_9 = grad_output * columns(mix, mod_value)
-        grad_twist_output_1 = torch.where(mask_15, -product_9.unsqueeze(-2), 0).sum(-1)
+        grad_twist_output_1 = torch.where(mask_17, -product_9.unsqueeze(-2), 0).sum(-1)
         product_10 = grad_wv * twist_picked_4
-        grad_twist_wv = torch.where(mask_13, product_10.unsqueeze(-2), 0).sum(-1)
-        mask_16 = i_1 < 3
+        grad_twist_wv = torch.where(mask_15, product_10.unsqueeze(-2), 0).sum(-1)
+        mask_18 = i_1 < 3
         product_11 = grad_wv * twist_picked_2
-        mask_6 = mask_16.unsqueeze(-1) & mask_14
+        mask_6 = mask_18.unsqueeze(-1) & mask_16
         grad_twist_wv_1 = torch.where(mask_6, product_11.unsqueeze(-2), 0).sum(-1)
         product_12 = grad_wv * twist_picked_5
-        grad_twist_wv_2 = torch.where(mask_15, -product_12.unsqueeze(-2), 0).sum(-1)
+        grad_twist_wv_2 = torch.where(mask_17, -product_12.unsqueeze(-2), 0).sum(-1)
         neg_value_2 = -(grad_wv * twist_picked_3)
-        mask_7 = mask_16.unsqueeze(-1) & mask_12
+        mask_7 = mask_18.unsqueeze(-1) & mask_14
         grad_twist_wv_3 = torch.where(mask_7, neg_value_2.unsqueeze(-2), 0).sum(-1)
         product_13 = grad_wp * point_picked
-        grad_twist_wp = torch.where(mask_13, product_13.unsqueeze(-2), 0).sum(-1)
+        grad_twist_wp = torch.where(mask_15, product_13.unsqueeze(-2), 0).sum(-1)
         product_14 = grad_wp * point_picked_2
-        grad_twist_wp_1 = torch.where(mask_15, -product_14.unsqueeze(-2), 0).sum(-1)
-        mask_8 = norm_s == 0
+        grad_twist_wp_1 = torch.where(mask_17, -product_14.unsqueeze(-2), 0).sum(-1)
+        mask_8 = ~mask & (~(norm_s == 0) & ~mask)
+        mask_10 = norm_s == 0
         grad_output_view = window(grad_output, -1, 0, (6, 1), fill=0)
-        safe_norm_s_2 = torch.where(mask_11 & ~mask_8.unsqueeze(-1), norm_s.unsqueeze(-1), 1)
-        ratio_8 = grad_norm_s.unsqueeze(-1) * twist / safe_norm_s_2
-        chosen_5 = torch.where(mask_11, torch.where(mask_8.unsqueeze(-1), 0, ratio_8), 0)
-        chosen_6 = torch.where(mask_11, 2 * grad_s.unsqueeze(-1) * twist, 0)
-        safe_grad_output = torch.where(mask_16, grad_output_view, 0)
+        mask_19 = mask_13 & mask_8.unsqueeze(-1) & ~mask.unsqueeze(-1) & ~mask_10.unsqueeze(-1)
+        ratio_8 = grad_norm_s.unsqueeze(-1) * twist / torch.where(mask_19, norm_s.unsqueeze(-1), 1)
+        chosen_7 = torch.where(mask_10.unsqueeze(-1), 0, ratio_8)
+        chosen_6 = torch.where(mask.unsqueeze(-1), 0, chosen_7)
+        chosen_5 = torch.where(mask_13, torch.where(mask_8.unsqueeze(-1), chosen_6, 0), 0)
+        chosen_8 = torch.where(mask_13, 2 * grad_s.unsqueeze(-1) * twist, 0)
+        safe_grad_output = torch.where(mask_18, grad_output_view, 0)
         total_10 = safe_grad_output + grad_twist_output + grad_twist_output_1
         total_9 = total_10 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
         total_11 = total_9 + grad_twist_wv_3 + grad_twist_wp
-        grad_twist = total_11 + grad_twist_wp_1 + chosen_5 + chosen_6
+        grad_twist = total_11 + grad_twist_wp_1 + chosen_5 + chosen_8
         grad_twist = grad_twist.sum_to_size(twist.shape).to(dtype)
     if needs_input_grad[1]:
         product_15 = grad_wp * twist_picked_2
-        grad_point_wp = torch.where(mask_9, product_15.unsqueeze(-2), 0).sum(-1)
+        grad_point_wp = torch.where(mask_11, product_15.unsqueeze(-2), 0).sum(-1)
         product_16 = grad_wp * twist_picked_3
-        grad_point_wp_1 = torch.where(mask_10, -product_16.unsqueeze(-2), 0).sum(-1)
+        grad_point_wp_1 = torch.where(mask_12, -product_16.unsqueeze(-2), 0).sum(-1)
         grad_point = grad_output + grad_point_wp + grad_point_wp_1
         grad_point = grad_point.sum_to_size(point.shape).to(dtype)
     return grad_twist, grad_point

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._runtime.functions import add_along, add_at, columns, combine_along, pick, upcast, upcast_all
+from .._runtime.functions import add_along, add_at, columns, combine_along, pick, take, upcast, upcast_all
 
 
 def segment_max_forward(
@@ -37,29 +37,30 @@ def segment_max_forward(
     top_start = input.new_full((*batch, S), -math.inf)
     top = combine_along(top_start, segment, input, "amax")
     output = torch.where(size > 0, top, empty).movedim(-1, 0).to(dtype)
-    condition = size > 0
-    condition_2 = input == columns(top, segment)
+    condition = input == columns(top, segment)
+    condition = condition.movedim(-1, 0)
+    condition_2 = top_start == top
     condition_2 = condition_2.movedim(-1, 0)
-    condition_3 = top_start == top
-    condition_3 = condition_3.movedim(-1, 0)
-    return output, condition, condition_2, condition_3
+    return output, size, condition, condition_2
 
 
 def segment_max_backward(
-    grad_output: Tensor, condition: Tensor, condition_2: Tensor, condition_3: Tensor, segment: Tensor
+    grad_output: Tensor, size: Tensor, condition: Tensor, condition_2: Tensor, segment: Tensor
 ) -> Tensor:
     """The gradient of each input that needs one."""
     grad_output = grad_output.movedim(0, -1)
-    grad_top = torch.where(condition, grad_output, 0)
-    condition_3 = condition_3.movedim(0, -1)
-    ties_top_base = condition_3.long()
+    grad_top = torch.where(size > 0, grad_output, 0)
     condition_2 = condition_2.movedim(0, -1)
-    safe_segment = torch.where(condition_2, segment, 0)
-    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
-    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
-    grad_top_picked = pick(grad_top.unsqueeze(-2), safe_segment, guarded=True)
-    grad_input = torch.where(condition_2, grad_top_picked / safe_ties_top, 0).movedim(-1, 0)
+    ties_top_base = condition_2.long()
+    condition = condition.movedim(0, -1)
+    safe_segment = torch.where(condition, segment, 0)
+    ties_top = add_along(ties_top_base, safe_segment, condition.long())
+    mask = condition & (take(size, safe_segment, guarded=True) > 0)
+    safe_segment_2 = torch.where(mask & condition, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
+    safe_ties_top = torch.where(mask & condition, ties_top_picked, 1)
+    ratio = pick(grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
+    grad_input = torch.where(mask, torch.where(condition, ratio, 0), 0).movedim(-1, 0)
     return grad_input
 
 
@@ -99,10 +100,10 @@ class SegmentMaxFunction(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, segment, num_segments, _ = inputs
-        _, condition, condition_2, condition_3 = output
+        _, size, condition, condition_2 = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(condition, condition_2, condition_3)
-        ctx.save_for_backward(segment, condition, condition_2, condition_3)
+        ctx.mark_non_differentiable(size, condition, condition_2)
+        ctx.save_for_backward(segment, size, condition, condition_2)
         ctx.save_for_forward(input, segment)
         ctx.params = (num_segments,)
 
@@ -110,14 +111,14 @@ class SegmentMaxFunction(torch.autograd.Function):
     def backward(
         ctx: Any,
         grad_output: Tensor | None,
+        _grad_size: Tensor | None,
         _grad_condition: Tensor | None,
         _grad_condition_2: Tensor | None,
-        _grad_condition_3: Tensor | None,
     ) -> Any:
         if grad_output is None:
             return None, None, None, None
-        segment, condition, condition_2, condition_3 = ctx.saved_tensors
-        grad_input = segment_max_backward(grad_output, condition, condition_2, condition_3, segment)
+        segment, size, condition, condition_2 = ctx.saved_tensors
+        grad_input = segment_max_backward(grad_output, size, condition, condition_2, segment)
         return grad_input, None, None, None
 
     @staticmethod

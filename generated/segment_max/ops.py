@@ -23,7 +23,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import add_along, pick, upcast
+from .._runtime.functions import add_along, pick, take, upcast
 from . import function
 
 
@@ -55,7 +55,7 @@ def fake(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> tup
     N = input.shape[0]
     return (
         input.new_empty((S, *input.shape[1:])),
-        input.new_empty((S,), dtype=torch.bool),
+        input.new_empty((S,), dtype=torch.int64),
         input.new_empty((N, *input.shape[1:]), dtype=torch.bool),
         input.new_empty((S, *input.shape[1:]), dtype=torch.bool),
     )
@@ -65,9 +65,9 @@ def backward_fake(
     grad_output: Tensor,
     input: Tensor,
     segment: Tensor,
+    size: Tensor,
     condition: Tensor,
     condition_2: Tensor,
-    condition_3: Tensor,
     num_segments: int,
     empty: float,
     needs_input_grad: Sequence[bool],
@@ -84,48 +84,59 @@ def read(input: Tensor, segment: Tensor, num_segments: int, empty: float) -> tup
 def segment_max_second(
     grad_grad_input: Tensor,
     grad_output: Tensor,
+    size: Tensor,
     condition: Tensor,
     condition_2: Tensor,
-    condition_3: Tensor,
     segment: Tensor,
     num_segments: int,
 ) -> Tensor:
     """The gradient of the gradient."""
     dtype = grad_grad_input.dtype
     grad_grad_input = upcast(grad_grad_input)
-    condition_3 = condition_3.movedim(0, -1)
-    ties_top_base = condition_3.long()
     condition_2 = condition_2.movedim(0, -1)
-    safe_segment = torch.where(condition_2, segment, 0)
-    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
+    ties_top_base = condition_2.long()
+    condition = condition.movedim(0, -1)
+    safe_segment = torch.where(condition, segment, 0)
+    ties_top = add_along(ties_top_base, safe_segment, condition.long())
+    mask = condition & (take(size, safe_segment, guarded=True) > 0) & condition
+    position = torch.where(mask & condition, segment, 0)
+    mask_2 = condition & (take(size, position, guarded=True) > 0)
+    mask_3 = mask & mask_2 & condition
     S = num_segments
     batch = grad_output.shape[1:]
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
-    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
-    update = torch.where(condition_2, grad_grad_input / safe_ties_top, 0)
+    safe_segment_2 = torch.where(mask_3, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
+    ratio = grad_grad_input / torch.where(mask_3, ties_top_picked, 1)
+    update = torch.where(mask, torch.where(mask_2, torch.where(condition, ratio, 0), 0), 0)
+    position_2 = torch.where(mask, segment, 0)
     grad_grad_top = grad_grad_input.new_zeros(*batch, S)
-    grad_grad_top = add_along(grad_grad_top, safe_segment, update, padded=True)
-    grad_grad_output = torch.where(condition, grad_grad_top, 0).movedim(-1, 0).to(dtype)
+    grad_grad_top = add_along(grad_grad_top, position_2, update, padded=True)
+    grad_grad_output = torch.where(size > 0, grad_grad_top, 0).movedim(-1, 0).to(dtype)
     return grad_grad_output
 
 
 def segment_max_backward_tangent(
-    tangent_grad_output: Tensor, condition: Tensor, condition_2: Tensor, condition_3: Tensor, segment: Tensor
+    tangent_grad_output: Tensor, size: Tensor, condition: Tensor, condition_2: Tensor, segment: Tensor
 ) -> Tensor:
     """The directional derivative of the gradient."""
     tangent_grad_output = tangent_grad_output.movedim(0, -1)
-    tangent_grad_top = torch.where(condition, tangent_grad_output, 0)
-    condition_3 = condition_3.movedim(0, -1)
-    ties_top_base = condition_3.long()
+    tangent_grad_top = torch.where(size > 0, tangent_grad_output, 0)
     condition_2 = condition_2.movedim(0, -1)
-    safe_segment = torch.where(condition_2, segment, 0)
-    ties_top = add_along(ties_top_base, safe_segment, condition_2.long())
-    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment, guarded=True)
-    safe_ties_top = torch.where(condition_2, ties_top_picked, 1)
-    tangent_grad_top_picked = pick(tangent_grad_top.unsqueeze(-2), safe_segment, guarded=True)
-    tangent_grad_input = torch.where(condition_2, tangent_grad_top_picked / safe_ties_top, 0)
-    tangent_grad_input = tangent_grad_input.movedim(-1, 0)
+    ties_top_base = condition_2.long()
+    condition = condition.movedim(0, -1)
+    safe_segment = torch.where(condition, segment, 0)
+    ties_top = add_along(ties_top_base, safe_segment, condition.long())
+    mask = condition & (take(size, safe_segment, guarded=True) > 0) & condition
+    position = torch.where(mask & condition, segment, 0)
+    mask_2 = condition & (take(size, position, guarded=True) > 0)
+    mask_3 = mask & mask_2 & condition
+    safe_segment_2 = torch.where(mask_3, segment, 0)
+    ties_top_picked = pick(ties_top.unsqueeze(-2), safe_segment_2, guarded=True)
+    safe_ties_top = torch.where(mask_3, ties_top_picked, 1)
+    ratio = pick(tangent_grad_top.unsqueeze(-2), safe_segment_2, guarded=True) / safe_ties_top
+    safe_ratio = torch.where(condition, ratio, 0)
+    tangent_grad_input = torch.where(mask, torch.where(mask_2, safe_ratio, 0), 0).movedim(-1, 0)
     return tangent_grad_input
 
 
@@ -154,17 +165,17 @@ OP = register(
         params=("num_segments", "empty"),
         defaults=(0.0,),
         outputs=("output",),
-        residuals=("condition", "condition_2", "condition_3"),
+        residuals=("size", "condition", "condition_2"),
         differentiable=("input", "output"),
         forward=function.segment_max_forward,
         fake=fake,
         check=check,
         check_values=check_values,
         backward_schema=(
-            "(Tensor grad_output, Tensor input, Tensor segment, Tensor condition, Tensor condition_2, "
-            "Tensor condition_3, SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
+            "(Tensor grad_output, Tensor input, Tensor segment, Tensor size, Tensor condition, "
+            "Tensor condition_2, SymInt num_segments, float empty, bool[] needs_input_grad) -> Tensor"
         ),
-        saved=("input", "segment", "condition", "condition_2", "condition_3"),
+        saved=("input", "segment", "size", "condition", "condition_2"),
         read=read,
         backward=function.segment_max_backward,
         backward_fake=backward_fake,

@@ -20,23 +20,23 @@ class TestSegmentMax(OperatorTests):
             "plain",
             inputs={
                 "input": floats(3, (2,)),
-                "segment": ints(3, high=1, salt=1),
+                "segment": ints(3, high=2, salt=1),
             },
             params={
                 "num_segments": 2,
             },
-            expected=([1.416407865, 0.83281573, 0.0, 0.0],),
+            expected=([0.472135955, -1.05572809, 1.416407865, 0.83281573],),
         ),
         Case(
             "other params",
             inputs={
                 "input": floats(3, (2,)),
-                "segment": ints(3, high=1, salt=1),
+                "segment": ints(3, high=2, salt=1),
             },
             params={
                 "num_segments": 2,
                 "empty": 0.1,
             },
-            expected=([1.416407865, 0.83281573, 0.1, 0.1],),
+            expected=([0.472135955, -1.05572809, 1.416407865, 0.83281573],),
         ),
     )

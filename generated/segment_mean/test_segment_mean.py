@@ -20,11 +20,11 @@ class TestSegmentMean(OperatorTests):
             "plain",
             inputs={
                 "input": floats(3, (2,)),
-                "segment": ints(3, high=1, salt=1),
+                "segment": ints(3, high=2, salt=1),
             },
             params={
                 "num_segments": 2,
             },
-            expected=([0.08307453167, -0.11145618, 0.0, 0.0],),
+            expected=([0.472135955, -1.05572809, -0.11145618, 0.360679775],),
         ),
     )

@@ -20,11 +20,11 @@ class TestSegmentSum(OperatorTests):
             "plain",
             inputs={
                 "input": floats(3, (2,)),
-                "segment": ints(3, high=1, salt=1),
+                "segment": ints(3, high=2, salt=1),
             },
             params={
                 "num_segments": 2,
             },
-            expected=([0.249223595, -0.33436854, 0, 0],),
+            expected=([0.472135955, -1.05572809, -0.22291236, 0.72135955],),
         ),
     )

@@ -88,12 +88,12 @@ def so3_exp_act_backward(
     mod_value_2 = (i + 2) % 3
     rotation_picked_2 = columns(rotation, mod_value_2)
     grad_twice = grad_output * b.unsqueeze(-1)
-    mask_6 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
+    mask_8 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
     product = grad_twice * rotation_picked
-    grad_cross_twice = torch.where(mask_6, product.unsqueeze(-2), 0).sum(-1)
-    mask_7 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
+    grad_cross_twice = torch.where(mask_8, product.unsqueeze(-2), 0).sum(-1)
+    mask_9 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
     product_2 = grad_twice * rotation_picked_2
-    grad_cross_twice_1 = torch.where(mask_7, -product_2.unsqueeze(-2), 0).sum(-1)
+    grad_cross_twice_1 = torch.where(mask_9, -product_2.unsqueeze(-2), 0).sum(-1)
     grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
     if needs_input_grad[0]:
         point_picked = columns(point, mod_value_2)
@@ -135,26 +135,29 @@ def so3_exp_act_backward(
         total_4 = s * (product_8 - 0.05 * difference_4) / 6 + difference_5 / 6
         grad_s = grad_b * chosen_3 + torch.where(mask, -(grad_a * total_4), 0)
         product_9 = grad_twice * cross_picked
-        grad_rotation_twice = torch.where(mask_7, product_9.unsqueeze(-2), 0).sum(-1)
+        grad_rotation_twice = torch.where(mask_9, product_9.unsqueeze(-2), 0).sum(-1)
         product_10 = grad_twice * cross_picked_2
-        grad_rotation_twice_1 = torch.where(mask_6, -product_10.unsqueeze(-2), 0).sum(-1)
+        grad_rotation_twice_1 = torch.where(mask_8, -product_10.unsqueeze(-2), 0).sum(-1)
         product_11 = grad_cross * point_picked
-        grad_rotation_cross = torch.where(mask_7, product_11.unsqueeze(-2), 0).sum(-1)
+        grad_rotation_cross = torch.where(mask_9, product_11.unsqueeze(-2), 0).sum(-1)
         product_12 = grad_cross * point_picked_2
-        grad_rotation_cross_1 = torch.where(mask_6, -product_12.unsqueeze(-2), 0).sum(-1)
-        mask_5 = norm_s == 0
-        safe_norm_s_2 = torch.where(~mask_5, norm_s, 1)
-        product_13 = grad_norm_s.unsqueeze(-1) * rotation
-        chosen_4 = torch.where(mask_5.unsqueeze(-1), 0, product_13 / safe_norm_s_2.unsqueeze(-1))
-        product_14 = 2 * grad_s.unsqueeze(-1) * rotation
+        grad_rotation_cross_1 = torch.where(mask_8, -product_12.unsqueeze(-2), 0).sum(-1)
+        mask_5 = ~mask & (~(norm_s == 0) & ~mask)
+        mask_7 = norm_s == 0
+        safe_norm_s_2 = torch.where(mask_5 & ~mask & ~mask_7, norm_s, 1)
+        ratio_6 = grad_norm_s.unsqueeze(-1) * rotation / safe_norm_s_2.unsqueeze(-1)
+        chosen_5 = torch.where(mask_7.unsqueeze(-1), 0, ratio_6)
+        chosen_6 = torch.where(mask.unsqueeze(-1), 0, chosen_5)
+        chosen_4 = torch.where(mask_5.unsqueeze(-1), chosen_6, 0)
+        product_13 = 2 * grad_s.unsqueeze(-1) * rotation
         total_5 = grad_rotation_twice + grad_rotation_twice_1 + grad_rotation_cross
-        grad_rotation = total_5 + grad_rotation_cross_1 + chosen_4 + product_14
+        grad_rotation = total_5 + grad_rotation_cross_1 + chosen_4 + product_13
         grad_rotation = grad_rotation.sum_to_size(rotation.shape).to(dtype)
     if needs_input_grad[1]:
-        product_15 = grad_cross * rotation_picked
-        grad_point_cross = torch.where(mask_6, product_15.unsqueeze(-2), 0).sum(-1)
-        product_16 = grad_cross * rotation_picked_2
-        grad_point_cross_1 = torch.where(mask_7, -product_16.unsqueeze(-2), 0).sum(-1)
+        product_14 = grad_cross * rotation_picked
+        grad_point_cross = torch.where(mask_8, product_14.unsqueeze(-2), 0).sum(-1)
+        product_15 = grad_cross * rotation_picked_2
+        grad_point_cross_1 = torch.where(mask_9, -product_15.unsqueeze(-2), 0).sum(-1)
         grad_point = grad_output + grad_point_cross + grad_point_cross_1
         grad_point = grad_point.sum_to_size(point.shape).to(dtype)
     return grad_rotation, grad_point

@@ -52,15 +52,25 @@ def z_loss_backward(
     if condition is not None:
         count_n = condition.sum()
         grad_sum_n = grad_loss * scale / count_n
-        grad_logsumexp_v = 2 * torch.where(condition, grad_sum_n, 0) * logsumexp_v
+        grad_logsumexp_v = torch.where(condition, 2 * logsumexp_v * grad_sum_n, 0)
     else:
         grad_mean_n = grad_loss * scale
         N = logits.shape[0]
         grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
-    mask = logsumexp_v == -math.inf
-    chosen = torch.where(~mask.unsqueeze(-1), logits - logsumexp_v.unsqueeze(-1), 0)
-    product = grad_logsumexp_v.unsqueeze(-1) * torch.exp(chosen)
-    grad_logits = torch.where(mask.unsqueeze(-1), 0, product).to(dtype)
+    mask_3 = logsumexp_v == -math.inf
+    if condition is not None:
+        mask = condition & (~mask_3 & condition)
+        mask_4 = mask & condition & ~mask_3
+        difference = logits - logsumexp_v.unsqueeze(-1)
+        exp_value = torch.exp(torch.where(mask_4.unsqueeze(-1), difference, 0))
+        chosen = torch.where(mask_3.unsqueeze(-1), 0, grad_logsumexp_v.unsqueeze(-1) * exp_value)
+        safe_chosen = torch.where(condition.unsqueeze(-1), chosen, 0)
+        grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen, 0)
+    else:
+        chosen = torch.where(~mask_3.unsqueeze(-1), logits - logsumexp_v.unsqueeze(-1), 0)
+        product = grad_logsumexp_v.unsqueeze(-1) * torch.exp(chosen)
+        grad_logits = torch.where(mask_3.unsqueeze(-1), 0, product)
+    grad_logits = grad_logits.to(dtype)
     return grad_logits
 
 

@@ -200,6 +200,7 @@ class _VariantCode:
         op = self.operator.name
         body = [f'opgen::Call call("{op}", OPGEN_CHOOSE_STEPS({op}), {len(self.dims)});']
         body += [self._argument(b) for b in self.plan.arguments]
+        body += self._precision()
         body.append("call.begin();")
         body += [
             f"call.set_size({self.dims.index(d.name)}, {self.printer(d.value)});"
@@ -219,6 +220,15 @@ class _VariantCode:
             method = "unused"
         entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
         return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
+
+    def _precision(self) -> list[str]:
+        """Where the dtype of the operator comes from, if kernels read nothing that has it."""
+        if not any(b.storage is Storage.COMPUTE for b in self.arguments):
+            return []
+        if any(b.storage is Storage.SCALAR for b in self.arguments):
+            return []
+        floats = [t.name for t in self.operator.inputs if t.kind is Kind.FLOAT and t.name in self.d.tensors]
+        return [f"call.like({n});" for n in floats]
 
     def _expected(self) -> list[str]:
         """The sizes in the shapes of arguments that are computed from dims."""
@@ -359,7 +369,7 @@ class _VariantCode:
     def _result(self, r: Result | None) -> str:
         if r is None:
             return "Tensor()"
-        arguments = [f'"{r.buffer}"', self._element(r.storage)]
+        arguments = [f'"{r.buffer}"', f"Element::{r.dtype}" if r.dtype else self._element(r.storage)]
         if r.like is not None:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f'"{r.like}"']

@@ -60,6 +60,7 @@ RUNTIME = (
     "convolution_data",
     "convolution_weight",
     "flat_index",
+    "in_compute_dtype",
     "joint_log_softmax",
     "joint_softmax",
     "logsumexp",

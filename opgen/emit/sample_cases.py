@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opgen.diagnostics.model import Bag
-from opgen.emit.sample_values import finite, states_gradients
+from opgen.emit.sample_values import finite, is_rounded, states_gradients
 from opgen.emit.samples import Chooser, SampleCase, default_value
 from opgen.ir.program import Chosen, Given, Operator, Program, Variant, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import Apply, walk
@@ -22,7 +22,7 @@ def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -
 
     A variant for which no sizes, params and values are found that go together has no case.
     """
-    stated = states_gradients(spec) or holds_constant(derived)
+    stated = states_gradients(spec) or holds_constant(derived) or is_rounded(spec)
     cases = [Chooser(spec, operator, d, stated=stated).case() for d in derived]
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
         moved = Chooser(spec, operator, derived[0], stated=stated).case(moved=True)

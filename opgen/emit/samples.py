@@ -203,7 +203,7 @@ class Chooser:
 
     def _sampled(self, a: Argument) -> object:
         domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
-        low, high = self._bounds(a.name, domain)
+        low, high = self._bounds(a.name, domain, {})
         match a.type:
             case "str":
                 return a.choices[0]
@@ -219,7 +219,7 @@ class Chooser:
         """Numbers to try for an int param: inside its domain, away from its default."""
         domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
         default = default_value(a)
-        low, _ = self._bounds(a.name, domain)
+        low, _ = self._bounds(a.name, domain, {})
         wanted = (*_NUMBERS, *([math.ceil(low) + 1] if math.isfinite(low) else []))
         fine = [
             n for n in dict.fromkeys(wanted) if not domain or self._number(self._domain(a.name, domain), {a.name: n})
@@ -227,7 +227,7 @@ class Chooser:
         return [n for n in fine if n != default] or fine or [1]
 
     def _domain(self, name: str, domain: str) -> Scalar:
-        names = (name, *self.sizes, *(a.name for a in self.operator.params))
+        names = (name, *self.sizes, *(d.name for d in self.program.dims), *(a.name for a in self.operator.params))
         return scalar(domain, tuple(dict.fromkeys(names)))
 
     def _sampled_float(self, a: Argument, low: float, high: float) -> float:
@@ -255,7 +255,7 @@ class Chooser:
         if pinned is not None:
             return _pinned(t, pinned)
         domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
-        lowest, highest = self._bounds(t.name, domain)
+        lowest, highest = self._bounds(t.name, domain, values)
         if t.kind is Kind.INT:
             lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
             highest = self._index_range(t.name, values) if highest == math.inf else highest
@@ -308,7 +308,7 @@ class Chooser:
         zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
         return joined_results(pairs, {n: of_input.get(n, zeros[n]) for n in wanted})
 
-    def _bounds(self, name: str, domain: str) -> tuple[float, float]:
+    def _bounds(self, name: str, domain: str, values: Mapping[str, object]) -> tuple[float, float]:
         """The interval that a domain states for a name."""
         if not domain:
             return -math.inf, math.inf
@@ -316,9 +316,9 @@ class Chooser:
         for part in conjuncts(self._domain(name, domain)):
             match part:
                 case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
-                    low = max(low, self._number(a, {}))
+                    low = max(low, self._number(a, values))
                 case Apply("lt" | "le", (Param(found), a)) | Apply("gt" | "ge", (a, Param(found))) if found == name:
-                    high = min(high, self._number(a, {}))
+                    high = min(high, self._number(a, values))
         return low, high
 
     def _number(self, e: Scalar, values: Mapping[str, object]) -> float:
@@ -329,7 +329,7 @@ class Chooser:
                 return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
             case Dim(name) | Param(name) if name in self.sizes:
                 return float(self.sizes[name])
-            case Dim(name):
+            case Dim(name) | Param(name) if any(d.name == name for d in self.program.dims):
                 derived = next(d.value for d in self.program.dims if d.name == name)
                 assert derived is not None
                 return self._number(derived, values)

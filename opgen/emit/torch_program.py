@@ -38,6 +38,14 @@ from opgen.ir.program import (
 from opgen.ir.scalar import BATCH, Apply, Batch, Read, Scalar, substitute, walk
 from opgen.opt.convolution import convolution
 
+# Dtypes that outputs are stored in.
+DTYPES = {
+    "float64": "torch.float64",
+    "float32": "torch.float32",
+    "half": "torch.float16",
+    "bfloat16": "torch.bfloat16",
+}
+
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
 WIDTH = 92
 
@@ -200,7 +208,9 @@ def _output(scope: Scope, o: Output) -> tuple[str, bool]:
         value = value.method(f"sum_to_size({like}.shape)")
     if moved_out(o.shape):
         value = value.method(moved_out(o.shape))
-    if scope.upcast and o.kind is Kind.FLOAT and not (o.kept and scope.keeps_upcast):
+    if o.dtype:
+        value = value.method(f"to({DTYPES[o.dtype]})")
+    elif scope.upcast and o.kind is Kind.FLOAT and not (o.kept and scope.keeps_upcast):
         value = value.method("to(dtype)")
     name = value.text.text.split(".")[0]
     if value.text.text != name:
@@ -232,6 +242,8 @@ _EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor"
 
 def needs_upcast(p: Program) -> bool:
     """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
+    if any(t.dtype for t in p.inputs) or any(o.dtype for o in p.outputs):
+        return True
     roundings = 0
     for s in p.statements:
         if isinstance(s, Recurrence):

@@ -346,8 +346,10 @@ def docstring(s: Surface) -> tuple[str, ...]:
 
 
 def _result_text(o: Output, name: str) -> str:
-    kind = {Kind.FLOAT: "", Kind.INT: "int64 ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[o.kind]
-    return f"{name}: {kind}`{layout_text(o.shape)}`" + (f", {in_docstring(o.doc)}" if o.doc else "")
+    kind = {Kind.FLOAT: o.dtype, Kind.INT: "int64", Kind.BOOL: "bool", Kind.COMPLEX: "complex"}[o.kind]
+    return f"{name}: {f'{kind} ' if kind else ''}`{layout_text(o.shape)}`" + (
+        f", {in_docstring(o.doc)}" if o.doc else ""
+    )
 
 
 def item_lines(text: str) -> list[str]:

@@ -40,6 +40,7 @@ from opgen.ir.lower_kinds import numeric, promote
 from opgen.ir.lower_override import check_targets, lower_override
 from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
+from opgen.ir.lower_shape import is_clear
 from opgen.ir.lower_statement import Wanted, frame_of
 from opgen.ir.program import (
     Argument,
@@ -169,7 +170,8 @@ def _variant(
     state.dims = derived_dims(d, state, bag)
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
-        state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
+        shape = d.shapes[name] if is_clear(d.shapes[name]) else None
+        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
         _function(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
@@ -227,7 +229,7 @@ def _wanted(d: Declarations, name: str) -> Wanted:
     kind = Kind.FLOAT if stated else dict(d.kinds).get(name)
     if declared is None:
         return Wanted(kind=kind, at_least=stated)
-    kind = kind if declared.dtype is None else Kind(declared.dtype)
+    kind = kind if declared.kind is None else Kind(declared.kind)
     shape = d.output_shapes.get(name)
     return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
 
@@ -239,7 +241,8 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
     differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
     doc = "" if declared is None else declared.doc
-    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
+    stored = "" if declared is None else declared.stored
+    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc, dtype=stored)
 
 
 def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:

@@ -24,6 +24,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
 from opgen.lang import habits
 from opgen.lang.nodes import Call, Expr, Name
+from opgen.lang.unparse import unparse
 
 MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
@@ -120,6 +121,11 @@ def _table(f: Frame, e: Call) -> Typed:
         hints = [f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
+        if e.name == "clamp" and count == 2:
+            value, bound = (unparse(a) for a in e.args)
+            hints.append(
+                f"without an upper end it is `max({value}, {bound})`, without a lower one `min({value}, {bound})`"
+            )
         return f.error("OPG210", f"`{e.name}` takes {counted(most, 'argument')}, not {count}", e.span, *hints)
     args = [numeric(f.lower(a)) for a in e.args]
     kind = promote(a.kind for a in args)
@@ -214,6 +220,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"
         return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
+    if e.name in f.state.tensors and f.state.tensors[e.name].shape is None:
+        return BAD
     if e.name in f.state.tensors:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:

@@ -16,6 +16,7 @@ from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
+from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes
 
 MAX_VARIANTS = 256
@@ -242,7 +243,7 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             "OPG220", f"`{name}` has no statement for some settings", statements[0].target.span,
             label="left out: " + "; ".join(missing[:4]) + ("; …" if len(missing) > 4 else ""),
             related=[Label(s.guard.span, "covered here") for s in statements if s.guard is not None],
-            hints=(f"add `{name} = … if {missing[0]}`",),
+            hints=(f"add `{unparse_target(statements[0].target)} = … if {missing[0]}`",),
         )  # fmt: skip
         return False
     return True

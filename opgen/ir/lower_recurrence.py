@@ -13,6 +13,7 @@ from opgen.diagnostics.model import Bag
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_pad import in_bounds
 from opgen.ir.lower_recurrence_shape import extents, says_extents
+from opgen.ir.lower_recurrence_slips import carried, direction, start_hints
 from opgen.ir.lower_recurrence_start import start_value
 from opgen.ir.lower_scope import Known, Start, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
@@ -100,8 +101,9 @@ def _group(
         if n not in bodies:
             bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n].target.span)
             return None
-    steps = [(a, i) for a in accesses(bodies.values(), names) for i in a.items]
-    step = next(found for _, i in steps if (found := step_of(i)) is not None)
+    step = direction(bodies, names, bag)
+    if step is None:
+        return None
     group = _Group(d, state, wanted, bag, bodies, starts, step)
     return group if _placed(group) and _checked(group) else None
 
@@ -123,8 +125,7 @@ def _placed(g: _Group) -> bool:
         item = items[place]
         wrong = isinstance(item, Binder) and not item.name[:1].isupper()
         if wrong or (g.step.offset < 0) != (item.span.text.replace(" ", "") == "-1"):
-            hint = "upwards the start is at `-1`, downwards at the extent"
-            g.error(f"the start of `{n}` stands at the wrong place", s, hint)
+            g.error(f"the start of `{n}` stands at the wrong place", s, *start_hints(g.bodies[n], s, place, g.step))
             return False
     return True
 
@@ -168,8 +169,7 @@ def _checked(g: _Group) -> bool:
             else:
                 sign = "-" if g.step.offset < 0 else "+"
                 where_ = f"`{g.along[n]}` and `{g.along[n]} {sign} 1`"
-                hint = f"carry it along under a name of its own: `before[t] = {a.name}[t {sign} 1]`"
-                g.error(f"a recurrence reads its own names at {where_} only", a, hint)
+                g.error(f"a recurrence reads its own names at {where_} only", a, *carried(g.bodies[a.name], a, g.step))
             good = False
         seen.append(n)
     return good

@@ -65,6 +65,7 @@ class Tensor:
     differentiable: bool = True
     of: str = ""  # cotangent/tangent/saved: the tensor of the primal program it belongs to
     doc: str = ""
+    dtype: str = ""  # of floats: what the output that this belongs to is stored in; empty: that of the operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,7 @@ class Output:
     of: str = ""  # what it is the gradient or tangent of; for a residual, the forward tensor itself
     doc: str = ""
     kept: bool = False  # a residual, or its tangent: in the compute dtype, not broadcast to all batch dims
+    dtype: str = ""  # of floats: what values are rounded to; empty: the dtype that the operator is called with
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Walking expression trees: operands, all nodes, and the names that stand where a tensor may be read."""
+"""Walking expression trees: operands, all nodes, the names that stand where a tensor may be read, trees anew."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from opgen.lang.nodes import (
@@ -82,3 +83,29 @@ def statement_names(s: Assign) -> dict[str, Name | Access]:
         elif not isinstance(item, Dots):
             found.update(names_read(item))
     return found
+
+
+def transform(e: Expr, step: Callable[[Expr], Expr | None]) -> Expr:
+    """The tree with every node replaced for which `step` gives another; positions and extents stay as they are."""
+    found = step(e)
+    if found is not None:
+        return found
+    match e:
+        case Number() | Text() | Name() | Access():
+            return e
+        case Unary(operand=operand):
+            return replace(e, operand=transform(operand, step))
+        case Sum(terms=terms):
+            return replace(e, terms=tuple((sign, transform(t, step)) for sign, t in terms))
+        case Product(factors=factors):
+            return replace(e, factors=tuple((op, transform(x, step)) for op, x in factors))
+        case Power(base=base, exponent=exponent):
+            return replace(e, base=transform(base, step), exponent=transform(exponent, step))
+        case Compare(operands=parts) | Logic(operands=parts):
+            return replace(e, operands=tuple(transform(o, step) for o in parts))
+        case Call(args=args):
+            return replace(e, args=tuple(transform(a, step) for a in args))
+        case Reduction(body=body):
+            return replace(e, body=transform(body, step))
+        case _:
+            assert_never(e)

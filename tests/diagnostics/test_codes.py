@@ -15,6 +15,7 @@ from opgen.diagnostics.text import render_all
 from opgen.ir.lower import lower
 from opgen.ir.unused import unused
 from opgen.spec.load import load
+from opgen.verify.callables import not_found
 
 PACKAGE = Path(opgen.__file__).parent
 ROOT = PACKAGE.parent
@@ -41,7 +42,7 @@ def reported(text: str) -> tuple[Diagnostic, ...]:
     bag = Bag()
     spec = load(Source("spec.yaml", text + "\n"), bag)
     if spec is not None and lower(spec, bag) is not None:
-        return (*bag.items, *unused(spec))
+        return (*bag.items, *unused(spec), *not_found(spec))
     return bag.items
 
 

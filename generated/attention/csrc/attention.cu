@@ -690,9 +690,8 @@ struct attention_backward_1_grad_query_step {
     int64_t rest = point;
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t t = rt::sqrt(static_cast<opmath_t>(E));
-    const opmath_t t_2 = 1 / t;
-    const opmath_t t_3 = -rt::inf<opmath_t>();
+    const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t_2 = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
@@ -706,7 +705,7 @@ struct attention_backward_1_grad_query_step {
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
       }
-      const opmath_t part_2 = rt::exp((j <= i ? t_2 * sum_e : t_3) - softmax_j_max_value);
+      const opmath_t part_2 = rt::exp((j <= i ? t * sum_e : t_2) - softmax_j_max_value);
       dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
     }
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
@@ -724,13 +723,15 @@ struct attention_backward_1_grad_query_step {
         const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
         grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
       }
-      const bool t_4 = j <= i;
-      const opmath_t part_5 = rt::exp((t_4 ? t_2 * sum_e_2 : t_3) - softmax_j_max_value);
-      const opmath_t part_4 = part_5 * softmax_j_scale_value;
-      const opmath_t t_5 = t_4 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) / t : opmath_t(0);
+      const bool t_3 = j <= i;
+      const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2 : t_2) - softmax_j_max_value) * softmax_j_scale_value;
+      const opmath_t t_4 = t_3 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_5 * key.load(place, j, e), place, i, e);
+        grad_query.store(grad_query.load(place, i, e) + t_4 * key.load(place, j, e), place, i, e);
       }
+    }
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      grad_query.store(t * grad_query.load(place, i, e), place, i, e);
     }
   }
 };
@@ -800,9 +801,8 @@ struct attention_backward_1_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t t_6 = rt::sqrt(static_cast<opmath_t>(E));
-    const opmath_t t_7 = 1 / t_6;
-    const opmath_t t_8 = -rt::inf<opmath_t>();
+    const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t_6 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
     }
@@ -819,17 +819,19 @@ struct attention_backward_1_grad_value_step {
         const opmath_t part = grad_output.load_or_zero(place, i, v_3);
         grad_softmax_j_3 += part * value.load(place, j, v_3);
       }
-      const bool t_9 = j <= i;
-      const opmath_t part_2 = rt::exp((t_9 ? t_7 * sum_e_3 : t_8) - softmax_j_max.load(place, i));
-      const opmath_t t_10 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_11 = t_9 ? t_10 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) / t_6 : opmath_t(0);
+      const bool t_7 = j <= i;
+      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3 : t_6) - softmax_j_max.load(place, i));
+      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i);
+      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_11 * query.load(place, i, e_2), place, j, e_2);
+        grad_key.store(grad_key.load(place, j, e_2) + t_9 * query.load(place, i, e_2), place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        const opmath_t part_3 = t_10 * grad_output.load_or_zero(place, i, v);
-        grad_value.store(grad_value.load(place, j, v) + part_3, place, j, v);
+        grad_value.store(grad_value.load(place, j, v) + t_8 * grad_output.load_or_zero(place, i, v), place, j, v);
       }
+    }
+    for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
+      grad_key.store(t_5 * grad_key.load(place, j, e_2), place, j, e_2);
     }
   }
 };

@@ -608,9 +608,8 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
       grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), V_2);
       query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), E);
-      const opmath_t t = rt::sqrt(static_cast<opmath_t>(E));
-      const opmath_t t_2 = 1 / t;
-      const opmath_t t_3 = -rt::inf<opmath_t>();
+      const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+      const opmath_t t_2 = -rt::inf<opmath_t>();
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
       opmath_t dot_softmax_j_value_of[rt::tile_rows];
@@ -638,10 +637,9 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const bool part_2 = (start + i) <= outer.index(rows, 0, r);
-            const opmath_t part_3 = (part_2 ? t_2 * sum_e[i] : t_3) - softmax_j_max_value_of[r];
-            const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
-            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * part_4);
+            const opmath_t part_2 = (start + i) <= outer.index(rows, 0, r) ? t * sum_e[i] : t_2;
+            const opmath_t part_3 = rt::exp(part_2 - softmax_j_max_value_of[r]);
+            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_3 * softmax_j_scale_value_of[r]));
           });
         }
       }
@@ -668,23 +666,25 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t t_5[rt::tile_width];
+          alignas(64) opmath_t t_4[rt::tile_width];
           rt::each(size, [&](int64_t i) {
-            const bool t_4 = (start + i) <= outer.index(rows, 0, r);
-            const opmath_t part_5 = rt::exp((t_4 ? t_2 * sum_e_2[i] : t_3) - softmax_j_max_value_of[r]);
-            const opmath_t part_7 = grad_softmax_j_2[i] - dot_softmax_j_value_of[r];
-            const opmath_t part_6 = part_5 * softmax_j_scale_value_of[r] * part_7;
-            t_5[i] = t_4 ? part_6 / t : opmath_t(0);
+            const bool t_3 = (start + i) <= outer.index(rows, 0, r);
+            const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2[i] : t_2) - softmax_j_max_value_of[r]);
+            const opmath_t part_6 = grad_softmax_j_2[i] - dot_softmax_j_value_of[r];
+            const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r] * part_6;
+            t_4[i] = t_3 ? part_5 : opmath_t(0);
           });
           rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
-            const auto value = t_5[i] * key_tile_2[i * E + e];
+            const auto value = t_4[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
+        const opmath_t scale = t;
         rt::each(E, [&](int64_t e) {
-          rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2), grad_query_sum[r * E + e]);
+          rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
+                    scale * grad_query_sum[r * E + e]);
         });
       }
     });
@@ -731,9 +731,8 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
       value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
-      const opmath_t t_6 = rt::sqrt(static_cast<opmath_t>(E));
-      const opmath_t t_7 = 1 / t_6;
-      const opmath_t t_8 = -rt::inf<opmath_t>();
+      const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
+      const opmath_t t_6 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
@@ -762,26 +761,27 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
             return value;
           });
-          alignas(64) opmath_t t_10[rt::tile_width];
-          alignas(64) opmath_t t_11[rt::tile_width];
+          alignas(64) opmath_t t_8[rt::tile_width];
+          alignas(64) opmath_t t_9[rt::tile_width];
           rt::each(size, [&](int64_t i) {
-            const bool t_9 = outer.index(rows, 0, r) <= (start + i);
-            t_10[i] = rt::exp((t_9 ? t_7 * sum_e_3[i] : t_8) - softmax_j_max_tile[i]) * softmax_j_scale_tile[i];
-            t_11[i] = t_9 ? t_10[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) / t_6 : opmath_t(0);
+            const bool t_7 = outer.index(rows, 0, r) <= (start + i);
+            t_8[i] = rt::exp((t_7 ? t_5 * sum_e_3[i] : t_6) - softmax_j_max_tile[i]) * softmax_j_scale_tile[i];
+            t_9[i] = t_7 ? t_8[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
           });
           rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
-            const auto value = t_11[i] * query_tile_2[i * E + e];
+            const auto value = t_9[i] * query_tile_2[i * E + e];
             return value;
           });
           rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
-            const auto value = t_10[i] * grad_output_tile_2[i * V_2 + e];
+            const auto value = t_8[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
+        const opmath_t scale = t_5;
         rt::each(E, [&](int64_t e) {
-          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), grad_key_sum[r * E + e]);
+          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),

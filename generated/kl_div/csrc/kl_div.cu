@@ -524,7 +524,7 @@ struct kl_div_backward_0_grad_target_step {
     const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : grad_each * (target_value - input)) * p;
+    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -694,7 +694,7 @@ struct kl_div_backward_2_grad_target_step {
     const opmath_t grad_each = grad_output.load_or_zero() / N;
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : grad_each * (target_value - input)) * p;
+    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -863,7 +863,7 @@ struct kl_div_backward_4_grad_target_step {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t t_2 = grad_output_value * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = (t ? opmath_t(0) : grad_output_value * (target_value - input)) * p;
+    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
     *grad_target = (t ? opmath_t(0) : t_2) + part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -1031,7 +1031,7 @@ struct kl_div_backward_6_grad_target_step {
     const opmath_t grad_output_value = grad_output;
     const opmath_t t_2 = grad_output_value * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = (t ? opmath_t(0) : grad_output_value * (target_value - input)) * p;
+    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
     *grad_target = (t ? opmath_t(0) : t_2) + part;
   }
   OPGEN_DEVICE void point(int64_t point) const {

@@ -278,7 +278,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / (N * elements);
         const opmath_t t_2 = grad_each * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_each * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -344,7 +344,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / N;
         const opmath_t t_2 = grad_each * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_each * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -409,7 +409,7 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at;
         const opmath_t t_2 = grad_output_value * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_output_value * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -479,7 +479,7 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t t_2 = grad_output_value * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_output_value * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });

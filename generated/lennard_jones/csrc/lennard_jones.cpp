@@ -69,7 +69,7 @@ std::tuple<Tensor, Tensor> lennard_jones_backward_0(const Tensor& grad_energy, c
                 mask[0] || mask[1]);
   call.allocate("grad_position_difference_1_sum", Element::compute, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(3)},
                 mask[0] || mask[1]);
-  call.allocate("grad_box_sum_rows", Element::compute, {opgen::fixed(3), opgen::batch, opgen::dim(0, "N")},
+  call.allocate("grad_box_rows", Element::compute, {opgen::fixed(3), opgen::batch, opgen::dim(0, "N")},
                 mask[0] || mask[1]);
   call.allocate("grad_position", Element::scalar, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(3)}, mask[0]);
   call.allocate("grad_box", Element::scalar, {opgen::fixed(3)}, mask[1]);

@@ -227,20 +227,20 @@ extern "C" int lennard_jones_forward_1_energy(const OpgenCall* call) {
 }
 
 // --- backward_0
-// tensors: grad_energy, position, box, grad_position_difference, grad_position_difference_1_sum, grad_box_sum_rows,
+// tensors: grad_energy, position, box, grad_position_difference, grad_position_difference_1_sum, grad_box_rows,
 // grad_position, grad_box
 // dims: N
 // reals: sigma, epsilon
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_box_sum_rows_step {
+struct lennard_jones_backward_0_grad_box_rows_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_energy;
   rt::Tensor<opmath_t> grad_position_difference;
   rt::Tensor<opmath_t> grad_position_difference_1_sum;
-  rt::Tensor<opmath_t> grad_box_sum_rows;
+  rt::Tensor<opmath_t> grad_box_rows;
   rt::Tensor<const scalar_t> position;
   rt::Tensor<const scalar_t> box;
   opmath_t sigma;
@@ -263,7 +263,7 @@ struct lennard_jones_backward_0_grad_box_sum_rows_step {
       grad_position_difference_1_sum.store(0, place, i, a_2);
     }
     for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-      grad_box_sum_rows.store(0, a_3, place, i);
+      grad_box_rows.store(0, a_3, place, i);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       opmath_t r2 = 0;
@@ -280,19 +280,21 @@ struct lennard_jones_backward_0_grad_box_sum_rows_step {
         const opmath_t part_6 = -position.load(place, i, a_3);
         r2_2 += rt::powi<2>(position.load(place, j, a_3) + part_6 + part_5);
       }
+      const bool t_3 = i != j;
       const opmath_t r2_value = r2;
       const opmath_t part_7 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
-      const opmath_t t_3 = i != j ? 2 * grad_energy_value * epsilon * part_7 : opmath_t(0);
+      const opmath_t t_4 = 2 * (t_3 ? 2 * grad_energy_value * epsilon * part_7 : opmath_t(0));
+      const bool t_5 = j != i;
       const opmath_t r2_2_value = r2_2;
       const opmath_t part_8 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
-      const opmath_t t_4 = j != i ? 2 * grad_energy_value * epsilon * part_8 : opmath_t(0);
+      const opmath_t t_6 = 2 * (t_5 ? 2 * grad_energy_value * epsilon * part_8 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         const opmath_t part_9 = position.load(place, i, a) - position.load(place, j, a);
         const opmath_t part_10 = -(box.load(a) * rt::round(part_9 / box.load(a)));
         const opmath_t part_11 = grad_position_difference.load(place, i, a);
         const opmath_t part_12 = -position.load(place, j, a);
-        const opmath_t part_13 = t_3 * (position.load(place, i, a) + part_12 + part_10);
-        grad_position_difference.store(part_11 + part_13, place, i, a);
+        const opmath_t part_13 = t_4 * (position.load(place, i, a) + part_12 + part_10);
+        grad_position_difference.store(part_11 + (t_3 ? part_13 : opmath_t(0)), place, i, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         const opmath_t part_14 = grad_position_difference_1_sum.load(place, i, a_2);
@@ -300,49 +302,39 @@ struct lennard_jones_backward_0_grad_box_sum_rows_step {
         const opmath_t part_16 = position.load(place, j, a_2);
         const opmath_t part_17 = part_16 - position.load(place, i, a_2);
         const opmath_t part_18 = box.load(a_2) * rt::round(part_17 / box.load(a_2));
-        grad_position_difference_1_sum.store(part_14 + t_4 * (part_16 + part_15 - part_18), place, i, a_2);
+        const opmath_t part_19 = t_6 * (part_16 + part_15 - part_18);
+        grad_position_difference_1_sum.store(part_14 + (t_5 ? part_19 : opmath_t(0)), place, i, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_19 = position.load(place, i, a_3) - position.load(place, j, a_3);
-        const opmath_t part_20 = -(box.load(a_3) * rt::round(part_19 / box.load(a_3)));
-        const opmath_t part_21 = grad_box_sum_rows.load(a_3, place, i);
-        const opmath_t part_22 = rt::round(part_19 / box.load(a_3));
-        const opmath_t part_23 = -position.load(place, j, a_3);
-        const opmath_t part_24 = position.load(place, i, a_3) + part_23 + part_20;
-        grad_box_sum_rows.store(part_21 + t_3 * part_24 * part_22, a_3, place, i);
+        const opmath_t part_20 = position.load(place, i, a_3) - position.load(place, j, a_3);
+        const opmath_t part_21 = -(box.load(a_3) * rt::round(part_20 / box.load(a_3)));
+        const opmath_t part_22 = position.load(place, i, a_3) - position.load(place, j, a_3) + part_21;
+        const opmath_t part_23 = rt::round(part_20 / box.load(a_3));
+        const opmath_t part_24 = t_3 ? -(part_23 * (t_3 ? t_4 * part_22 : opmath_t(0))) : opmath_t(0);
+        grad_box_rows.store(grad_box_rows.load(a_3, place, i) + part_24, a_3, place, i);
       }
-    }
-    for (int64_t a = 0; a < 3; ++a) {
-      grad_position_difference.store(2 * grad_position_difference.load(place, i, a), place, i, a);
-    }
-    for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-      const opmath_t part_25 = grad_position_difference_1_sum.load(place, i, a_2);
-      grad_position_difference_1_sum.store(2 * part_25, place, i, a_2);
-    }
-    for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-      grad_box_sum_rows.store(2 * grad_box_sum_rows.load(a_3, place, i), a_3, place, i);
     }
   }
 };
 
 template <typename scalar_t>
-int run_lennard_jones_backward_0_grad_box_sum_rows(const OpgenCall& call) {
+int run_lennard_jones_backward_0_grad_box_rows(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {0, 1, 0},   // grad_energy
       {3, 3, 0},   // grad_position_difference
       {4, 3, 0},   // grad_position_difference_1_sum
-      {5, 3, 1},   // grad_box_sum_rows
+      {5, 3, 1},   // grad_box_rows
       {1, 3, 0},   // position
       {2, 1, -1},  // box
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_box_sum_rows_step<scalar_t> step;
+  lennard_jones_backward_0_grad_box_rows_step<scalar_t> step;
   step.grad_energy = args.template tensor<const scalar_t>(0);
   step.grad_position_difference = args.template tensor<opmath_t>(1);
   step.grad_position_difference_1_sum = args.template tensor<opmath_t>(2);
-  step.grad_box_sum_rows = args.template tensor<opmath_t>(3);
+  step.grad_box_rows = args.template tensor<opmath_t>(3);
   step.position = args.template tensor<const scalar_t>(4);
   step.box = args.template tensor<const scalar_t>(5);
   step.sigma = static_cast<opmath_t>(call.reals[0]);
@@ -353,8 +345,8 @@ int run_lennard_jones_backward_0_grad_box_sum_rows(const OpgenCall& call) {
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
-extern "C" int lennard_jones_backward_0_grad_box_sum_rows(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_lennard_jones_backward_0_grad_box_sum_rows<scalar_t>(*call));
+extern "C" int lennard_jones_backward_0_grad_box_rows(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_lennard_jones_backward_0_grad_box_rows<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -429,7 +421,7 @@ template <typename scalar_t>
 struct lennard_jones_backward_0_grad_box_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const opmath_t> grad_box_sum_rows;
+  rt::Tensor<const opmath_t> grad_box_rows;
   rt::Tensor<scalar_t> grad_box;
   rt::Batch batch;
   rt::Divider i_size;
@@ -437,17 +429,17 @@ struct lennard_jones_backward_0_grad_box_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t a = point;
-    rt::Sum<opmath_t> grad_box_sum_fold;
+    rt::Sum<opmath_t> grad_box_value_fold;
     for (int64_t inner = Team::rank(); inner < batch.count * i_size.size; inner += Team::size) {
       int64_t inner_rest = inner;
       const int64_t i = rt::split(&inner_rest, i_size);
       const rt::Place place = batch.place(inner_rest);
-      grad_box_sum_fold.add(grad_box_sum_rows.load(a, place, i));
+      grad_box_value_fold.add(grad_box_rows.load(a, place, i));
     }
-    rt::join<Team>(&grad_box_sum_fold);
-    const opmath_t grad_box_sum = grad_box_sum_fold.value;
+    rt::join<Team>(&grad_box_value_fold);
+    const opmath_t grad_box_value = grad_box_value_fold.value;
     if (Team::rank() == 0) {
-      grad_box.store(-grad_box_sum, a);
+      grad_box.store(grad_box_value, a);
     }
   }
 };
@@ -456,13 +448,13 @@ template <typename scalar_t>
 int run_lennard_jones_backward_0_grad_box(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {5, 3, 1},   // grad_box_sum_rows
+      {5, 3, 1},   // grad_box_rows
       {7, 1, -1},  // grad_box
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   lennard_jones_backward_0_grad_box_step<scalar_t> step;
-  step.grad_box_sum_rows = args.template tensor<const opmath_t>(0);
+  step.grad_box_rows = args.template tensor<const opmath_t>(0);
   step.grad_box = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
   step.i_size = rt::Divider(call.dims[0]);
@@ -650,7 +642,7 @@ extern "C" const OpgenCudaStep lennard_jones_cuda_steps[] = {
     // 3
     {lennard_jones_forward_1_energy, nullptr, 0},
     // 4
-    {lennard_jones_backward_0_grad_box_sum_rows, nullptr, 0},
+    {lennard_jones_backward_0_grad_box_rows, nullptr, 0},
     // 5
     {lennard_jones_backward_0_grad_position, nullptr, 0},
     // 6

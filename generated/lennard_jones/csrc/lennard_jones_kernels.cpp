@@ -149,7 +149,7 @@ int forward_1_energy(const OpgenCall& call, OpgenHost& host) {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
-int backward_0_grad_box_sum_rows(const OpgenCall& call, OpgenHost& host) {
+int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const auto sigma = static_cast<opmath_t>(call.reals[0]);
   const auto epsilon = static_cast<opmath_t>(call.reals[1]);
@@ -158,16 +158,16 @@ int backward_0_grad_box_sum_rows(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_energy(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_position_difference(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_box_sum_rows(call, 5, 3, 1);
+  const rt::Tensor<opmath_t> grad_box_rows(call, 5, 3, 1);
   rt::Loops<13> outer;
   outer.batch(call, &position, &position, nullptr, &position, &position, nullptr, &position, &position, nullptr,
-              &grad_energy, &grad_position_difference, &grad_position_difference_1_sum, &grad_box_sum_rows);
+              &grad_energy, &grad_position_difference, &grad_position_difference_1_sum, &grad_box_rows);
   outer.step(0, position.stride(1));
   outer.step(4, position.stride(1));
   outer.step(6, position.stride(1));
   outer.step(10, grad_position_difference.stride(1));
   outer.step(11, grad_position_difference_1_sum.stride(1));
-  outer.step(12, grad_box_sum_rows.stride(2));
+  outer.step(12, grad_box_rows.stride(2));
   outer.dim_of_steps(N, true);
   rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_energy_rows(1);
@@ -184,7 +184,7 @@ int backward_0_grad_box_sum_rows(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> position_tile_5(rt::tile_width * 3);
     rt::Tile<opmath_t> grad_position_difference_sum(rt::tile_rows * 3);
     rt::Tile<opmath_t> grad_position_difference_1_sum_sum(rt::tile_rows * 3);
-    rt::Tile<opmath_t> grad_box_sum_rows_sum(rt::tile_rows * 3);
+    rt::Tile<opmath_t> grad_box_rows_sum(rt::tile_rows * 3);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_energy_rows.fill(grad_energy, rows.at[9], 1, 0, 1, 0, 1);
       position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), 3);
@@ -202,7 +202,7 @@ int backward_0_grad_box_sum_rows(const OpgenCall& call, OpgenHost& host) {
       }
       grad_position_difference_sum.clear(rt::tile_rows * 3);
       grad_position_difference_1_sum_sum.clear(rt::tile_rows * 3);
-      grad_box_sum_rows_sum.clear(rt::tile_rows * 3);
+      grad_box_rows_sum.clear(rt::tile_rows * 3);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         position_tile.fill(position, rows.at[1] + start * position.stride(1), 3, position.stride(2), size,
@@ -231,54 +231,55 @@ int backward_0_grad_box_sum_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_8 = position_tile_2[e * rt::tile_width + i];
             return rt::powi<2>(part_8 - position_rows_2[r * 3 + e] - (box_rows_2[e] * rt::round(part_6)));
           });
-          alignas(64) opmath_t t_3[rt::tile_width];
+          alignas(64) bool t_3[rt::tile_width];
           alignas(64) opmath_t t_4[rt::tile_width];
+          alignas(64) bool t_5[rt::tile_width];
+          alignas(64) opmath_t t_6[rt::tile_width];
           rt::each(size, [&](int64_t i) {
+            t_3[i] = outer.index(rows, 0, r) != (start + i);
             const opmath_t r2_value = r2[i];
             const opmath_t part_9 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
-            const opmath_t part_10 = 2 * grad_energy_value_of[r] * epsilon * part_9;
-            t_3[i] = outer.index(rows, 0, r) != (start + i) ? part_10 : opmath_t(0);
+            t_4[i] = 2 * (t_3[i] ? 2 * grad_energy_value_of[r] * epsilon * part_9 : opmath_t(0));
+            t_5[i] = (start + i) != outer.index(rows, 0, r);
             const opmath_t r2_2_value = r2_2[i];
-            const opmath_t part_11 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
-            const opmath_t part_12 = 2 * grad_energy_value_of[r] * epsilon * part_11;
-            t_4[i] = (start + i) != outer.index(rows, 0, r) ? part_12 : opmath_t(0);
+            const opmath_t part_10 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+            t_6[i] = 2 * (t_5[i] ? 2 * grad_energy_value_of[r] * epsilon * part_10 : opmath_t(0));
           });
           rt::sums(size, 3, &grad_position_difference_sum[r * 3], [&](int64_t i, int64_t e) {
-            const opmath_t part_14 = (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]) / box_rows_3[e];
-            const opmath_t part_13 = rt::round(part_14);
-            const opmath_t part_16 = -position_tile_3[i * 3 + e];
-            const opmath_t part_15 = position_rows_3[r * 3 + e] + part_16 - (box_rows_3[e] * part_13);
-            return t_3[i] * part_15;
+            const opmath_t part_12 = (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]) / box_rows_3[e];
+            const opmath_t part_11 = rt::round(part_12);
+            const opmath_t part_14 = -position_tile_3[i * 3 + e];
+            const opmath_t part_13 = position_rows_3[r * 3 + e] + part_14 - (box_rows_3[e] * part_11);
+            return t_3[i] ? t_4[i] * part_13 : opmath_t(0);
           });
           rt::sums(size, 3, &grad_position_difference_1_sum_sum[r * 3], [&](int64_t i, int64_t e) {
-            const opmath_t part_17 = rt::round((position_tile_4[i * 3 + e] - position_rows[r * 3 + e]) / box_rows[e]);
-            return t_4[i] * (position_tile_4[i * 3 + e] - position_rows[r * 3 + e] - (box_rows[e] * part_17));
+            const opmath_t part_15 = rt::round((position_tile_4[i * 3 + e] - position_rows[r * 3 + e]) / box_rows[e]);
+            const opmath_t part_17 = position_tile_4[i * 3 + e] - position_rows[r * 3 + e] - (box_rows[e] * part_15);
+            const opmath_t part_16 = t_6[i] * part_17;
+            return t_5[i] ? part_16 : opmath_t(0);
           });
-          rt::sums(size, 3, &grad_box_sum_rows_sum[r * 3], [&](int64_t i, int64_t e) {
+          rt::sums(size, 3, &grad_box_rows_sum[r * 3], [&](int64_t i, int64_t e) {
             const opmath_t part_19 = (position_rows_2[r * 3 + e] - position_tile_5[i * 3 + e]) / box_rows_2[e];
             const opmath_t part_18 = rt::round(part_19);
             const opmath_t part_21 = -position_tile_5[i * 3 + e];
             const opmath_t part_20 = position_rows_2[r * 3 + e] + part_21 - (box_rows_2[e] * part_18);
-            return t_3[i] * part_20 * part_18;
+            return t_3[i] ? -(part_18 * (t_3[i] ? t_4[i] * part_20 : opmath_t(0))) : opmath_t(0);
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = 2;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference, rows.at[10] + r * rows.step[10] + e * grad_position_difference.stride(2),
-                    scale * grad_position_difference_sum[r * 3 + e]);
+                    grad_position_difference_sum[r * 3 + e]);
         });
-        const opmath_t scale_2 = 2;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference_1_sum,
                     rows.at[11] + r * rows.step[11] + e * grad_position_difference_1_sum.stride(2),
-                    scale_2 * grad_position_difference_1_sum_sum[r * 3 + e]);
+                    grad_position_difference_1_sum_sum[r * 3 + e]);
         });
-        const opmath_t scale_3 = 2;
         rt::each(3, [&](int64_t e) {
-          rt::store(grad_box_sum_rows, rows.at[12] + r * rows.step[12] + e * grad_box_sum_rows.stride(0),
-                    scale_3 * grad_box_sum_rows_sum[r * 3 + e]);
+          rt::store(grad_box_rows, rows.at[12] + r * rows.step[12] + e * grad_box_rows.stride(0),
+                    grad_box_rows_sum[r * 3 + e]);
         });
       }
     });
@@ -323,25 +324,25 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_box_sum_rows(call, 5, 3, 1);
+  const rt::Tensor<opmath_t> grad_box_rows(call, 5, 3, 1);
   const rt::Tensor<opmath_t> grad_box(call, 7, 1);
   rt::Loops<2> outer;
-  outer.dim(3, {grad_box_sum_rows.stride(0), grad_box.stride(0)});
+  outer.dim(3, {grad_box_rows.stride(0), grad_box.stride(0)});
   rt::Loops<2> over_batch_i;
-  over_batch_i.batch(call, &grad_box_sum_rows, nullptr);
-  over_batch_i.dim(N, {grad_box_sum_rows.stride(2), 0});
+  over_batch_i.batch(call, &grad_box_rows, nullptr);
+  over_batch_i.dim(N, {grad_box_rows.stride(2), 0});
   rt::parallel(host, outer.count, over_batch_i.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_box_sum_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_box_value_fold;
       over_batch_i.runs<rt::block>(0, over_batch_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_box_sum_rows_at(grad_box_sum_rows, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_box_rows_at(grad_box_rows, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = grad_box_sum_rows_at[i];
-          grad_box_sum_fold.add(lane, value);
+          const auto value = grad_box_rows_at[i];
+          grad_box_value_fold.add(lane, value);
         });
       });
-      const opmath_t grad_box_sum = grad_box_sum_fold.value();
-      rt::store(grad_box, row.at[1], -grad_box_sum);
+      const opmath_t grad_box_value = grad_box_value_fold.value();
+      rt::store(grad_box, row.at[1], grad_box_value);
     });
   });
   return rt::status(host);
@@ -492,7 +493,7 @@ OPGEN_STEPS(lennard_jones) = {
     OPGEN_STEP(forward_0_energy),                           // 1
     OPGEN_STEP(forward_1_sum_i_j_rows),                     // 2
     OPGEN_STEP(forward_1_energy),                           // 3
-    OPGEN_STEP(backward_0_grad_box_sum_rows),               // 4
+    OPGEN_STEP(backward_0_grad_box_rows),                   // 4
     OPGEN_STEP(backward_0_grad_position),                   // 5
     OPGEN_STEP(backward_0_grad_box),                        // 6
     OPGEN_STEP(backward_1_grad_position_difference_1_sum),  // 7

@@ -438,6 +438,7 @@ struct se3_exp_act_backward_grad_twist_step {
   rt::Tensor<const opmath_t> wv;
   rt::Tensor<const scalar_t> twist;
   rt::Tensor<const scalar_t> point_2;
+  rt::Tensor<const opmath_t> s;
   rt::Tensor<const opmath_t> norm_s_squares;
   rt::Tensor<scalar_t> grad_twist;
   rt::Tensor<const opmath_t> grad_norm_s;
@@ -532,19 +533,23 @@ struct se3_exp_act_backward_grad_twist_step {
     const opmath_t grad_twist_wv_3 = grad_twist_wv_3_fold.value;
     const opmath_t grad_twist_wp = grad_twist_wp_fold.value;
     const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value;
+    const bool t_34 = s.load(place) < opmath_t(0.25);
+    const bool t_35 = !t_34;
     const opmath_t norm_s_3 = rt::sqrt(norm_s_squares.load(place));
+    const bool t_36 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_11 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_12 = grad_norm_s.load(place) * twist_value_4 / norm_s_3;
-      const opmath_t part_13 = t_28 ? (norm_s_3 == 0 ? opmath_t(0) : part_12) : opmath_t(0);
-      opmath_t part_14;
+      const opmath_t part_11 = t_36 ? opmath_t(0) : grad_norm_s.load(place) * twist_value_4 / norm_s_3;
+      const opmath_t part_12 = t_35 && (!t_36 && t_35) ? (t_34 ? opmath_t(0) : part_11) : opmath_t(0);
+      const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t part_14 = t_28 ? part_12 : opmath_t(0);
+      opmath_t part_15;
       if (t_29) {
-        part_14 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 0, 1));
+        part_15 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 0, 1));
       } else {
-        part_14 = 0;
+        part_15 = 0;
       }
-      grad_twist.store(part_14 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_13 + part_11, place, i_1);
+      grad_twist.store(part_15 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_14 + part_13, place, i_1);
     }
   }
 };
@@ -563,6 +568,7 @@ int run_se3_exp_act_backward_grad_twist(const OpgenCall& call) {
       {9, 2, 0},   // wv
       {1, 2, 0},   // twist
       {2, 2, 0},   // point
+      {3, 1, 0},   // s
       {4, 1, 0},   // norm_s_squares
       {14, 2, 0},  // grad_twist
       {12, 1, 0},  // grad_norm_s
@@ -581,10 +587,11 @@ int run_se3_exp_act_backward_grad_twist(const OpgenCall& call) {
   step.wv = args.template tensor<const opmath_t>(7);
   step.twist = args.template tensor<const scalar_t>(8);
   step.point_2 = args.template tensor<const scalar_t>(9);
-  step.norm_s_squares = args.template tensor<const opmath_t>(10);
-  step.grad_twist = args.template tensor<scalar_t>(11);
-  step.grad_norm_s = args.template tensor<const opmath_t>(12);
-  step.grad_s = args.template tensor<const opmath_t>(13);
+  step.s = args.template tensor<const opmath_t>(10);
+  step.norm_s_squares = args.template tensor<const opmath_t>(11);
+  step.grad_twist = args.template tensor<scalar_t>(12);
+  step.grad_norm_s = args.template tensor<const opmath_t>(13);
+  step.grad_s = args.template tensor<const opmath_t>(14);
   step.report = call.device_room;
   step.i_1_size = rt::Divider(6);
   step.batch = args.batch();

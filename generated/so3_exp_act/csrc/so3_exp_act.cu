@@ -410,6 +410,7 @@ struct so3_exp_act_backward_grad_point_step {
   rt::Tensor<const opmath_t> grad_cross_twice_1;
   rt::Tensor<const scalar_t> point_2;
   rt::Tensor<const scalar_t> rotation;
+  rt::Tensor<const opmath_t> s;
   rt::Tensor<const opmath_t> norm_s_squares;
   rt::Tensor<scalar_t> grad_rotation;
   rt::Tensor<const opmath_t> grad_rotation_twice;
@@ -470,17 +471,22 @@ struct so3_exp_act_backward_grad_point_step {
     const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value;
     const opmath_t grad_point_cross = grad_point_cross_fold.value;
     const opmath_t grad_point_cross_1 = grad_point_cross_1_fold.value;
+    const bool t_18 = s.load(place) < opmath_t(0.25);
+    const bool t_19 = !t_18;
     const opmath_t norm_s_3 = rt::sqrt(norm_s_squares.load(place));
+    const bool t_20 = norm_s_3 == 0;
     const opmath_t rotation_value_2 = rotation.load(place, i_1);
     if (Team::rank() == 0) {
       const opmath_t part_6 = grad_norm_s.load(place) * rotation_value_2 / norm_s_3;
-      const opmath_t part_7 = 2 * grad_s.load(place) * rotation_value_2;
-      const opmath_t part_8 = grad_rotation_twice_1.load(place, i_1);
-      const opmath_t part_9 = grad_rotation_twice.load(place, i_1);
-      const opmath_t part_10 = norm_s_3 == 0 ? opmath_t(0) : part_6;
-      grad_rotation.store(part_9 + part_8 + grad_rotation_cross + grad_rotation_cross_1 + part_10 + part_7, place, i_1);
-      const opmath_t part_11 = grad_output.load_or_zero(place, i_1);
-      grad_point.store(part_11 + grad_point_cross + grad_point_cross_1, place, i_1);
+      const opmath_t part_7 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_6;
+      const opmath_t part_8 = t_19 && (!t_20 && t_19) ? part_7 : opmath_t(0);
+      const opmath_t part_9 = 2 * grad_s.load(place) * rotation_value_2;
+      const opmath_t part_10 = grad_rotation_twice_1.load(place, i_1);
+      const opmath_t part_11 = grad_rotation_twice.load(place, i_1);
+      grad_rotation.store(part_11 + part_10 + grad_rotation_cross + grad_rotation_cross_1 + part_8 + part_9, place,
+                          i_1);
+      const opmath_t part_12 = grad_output.load_or_zero(place, i_1);
+      grad_point.store(part_12 + grad_point_cross + grad_point_cross_1, place, i_1);
     }
   }
 };
@@ -495,6 +501,7 @@ int run_so3_exp_act_backward_grad_point(const OpgenCall& call) {
       {9, 2, 0},   // grad_cross_twice_1
       {2, 2, 0},   // point
       {1, 2, 0},   // rotation
+      {3, 1, 0},   // s
       {4, 1, 0},   // norm_s_squares
       {14, 2, 0},  // grad_rotation
       {10, 2, 0},  // grad_rotation_twice
@@ -512,13 +519,14 @@ int run_so3_exp_act_backward_grad_point(const OpgenCall& call) {
   step.grad_cross_twice_1 = args.template tensor<const opmath_t>(3);
   step.point_2 = args.template tensor<const scalar_t>(4);
   step.rotation = args.template tensor<const scalar_t>(5);
-  step.norm_s_squares = args.template tensor<const opmath_t>(6);
-  step.grad_rotation = args.template tensor<scalar_t>(7);
-  step.grad_rotation_twice = args.template tensor<const opmath_t>(8);
-  step.grad_rotation_twice_1 = args.template tensor<const opmath_t>(9);
-  step.grad_norm_s = args.template tensor<const opmath_t>(10);
-  step.grad_s = args.template tensor<const opmath_t>(11);
-  step.grad_point = args.template tensor<scalar_t>(12);
+  step.s = args.template tensor<const opmath_t>(6);
+  step.norm_s_squares = args.template tensor<const opmath_t>(7);
+  step.grad_rotation = args.template tensor<scalar_t>(8);
+  step.grad_rotation_twice = args.template tensor<const opmath_t>(9);
+  step.grad_rotation_twice_1 = args.template tensor<const opmath_t>(10);
+  step.grad_norm_s = args.template tensor<const opmath_t>(11);
+  step.grad_s = args.template tensor<const opmath_t>(12);
+  step.grad_point = args.template tensor<scalar_t>(13);
   step.i_1_size = rt::Divider(3);
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call) * 3, 3);

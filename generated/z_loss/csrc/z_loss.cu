@@ -282,9 +282,9 @@ template <typename scalar_t>
 struct z_loss_backward_0_grad_logits_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const bool> condition;
   rt::Tensor<const opmath_t> logsumexp_v;
   rt::Tensor<scalar_t> grad_logits;
-  rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_loss;
   rt::Tensor<const int64_t> count_n;
   rt::Tensor<const scalar_t> logits;
@@ -295,11 +295,14 @@ struct z_loss_backward_0_grad_logits_step {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
+    const bool condition_value = condition.load(n);
     const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-    const opmath_t part = grad_loss.load_or_zero() * scale / count_n.load();
-    const opmath_t part_2 = 2 * (condition.load(n) ? part : opmath_t(0)) * logsumexp_v_value;
-    const opmath_t part_3 = part_2 * rt::exp(logits.load(n, v) - logsumexp_v_value);
-    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3, n, v);
+    const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
+    const opmath_t part = 2 * logsumexp_v_value * (grad_loss.load_or_zero() * scale / count_n.load());
+    const opmath_t part_2 = rt::exp(logits.load(n, v) - logsumexp_v_value);
+    const opmath_t part_3 = t ? opmath_t(0) : (condition_value ? part : opmath_t(0)) * part_2;
+    const bool part_4 = condition_value && (!t && condition_value);
+    grad_logits.store(part_4 ? (condition_value ? part_3 : opmath_t(0)) : opmath_t(0), n, v);
   }
 };
 
@@ -307,9 +310,9 @@ template <typename scalar_t>
 int run_z_loss_backward_0_grad_logits(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {3, 1, -1},  // condition
       {2, 1, -1},  // logsumexp_v
       {5, 2, -1},  // grad_logits
-      {3, 1, -1},  // condition
       {0, 0, -1},  // grad_loss
       {4, 0, -1},  // count_n
       {1, 2, -1},  // logits
@@ -317,9 +320,9 @@ int run_z_loss_backward_0_grad_logits(const OpgenCall& call) {
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   z_loss_backward_0_grad_logits_step<scalar_t> step;
-  step.logsumexp_v = args.template tensor<const opmath_t>(0);
-  step.grad_logits = args.template tensor<scalar_t>(1);
-  step.condition = args.template tensor<const bool>(2);
+  step.condition = args.template tensor<const bool>(0);
+  step.logsumexp_v = args.template tensor<const opmath_t>(1);
+  step.grad_logits = args.template tensor<scalar_t>(2);
   step.grad_loss = args.template tensor<const scalar_t>(3);
   step.count_n = args.template tensor<const int64_t>(4);
   step.logits = args.template tensor<const scalar_t>(5);

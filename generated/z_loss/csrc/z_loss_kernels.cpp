@@ -183,15 +183,15 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.dims[0];
   const int64_t V_2 = call.dims[1];
-  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
   const rt::Tensor<bool> condition(call, 3, 1);
+  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
   const rt::Tensor<opmath_t> grad_loss(call, 0, 0);
   const rt::Tensor<int64_t> count_n(call, 4, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 2);
   const rt::Tensor<opmath_t> grad_logits(call, 5, 2);
   rt::Loops<6> outer;
-  outer.step(0, logsumexp_v.stride(0));
-  outer.step(1, condition.stride(0));
+  outer.step(0, condition.stride(0));
+  outer.step(1, logsumexp_v.stride(0));
   outer.step(4, logits.stride(0));
   outer.step(5, grad_logits.stride(0));
   outer.dim_of_steps(N);
@@ -200,15 +200,19 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[2]);
       const auto count_n_at = rt::load(count_n, run.at[3]);
-      const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);
-      const rt::Source<bool> condition_at(condition, run.at[1], run.step[1], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
+        const bool condition_value = condition_at[i];
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
-        const opmath_t part_2 = condition_at[i] ? grad_loss_at * scale / count_n_at : opmath_t(0);
-        const opmath_t part_3 = 2 * part_2 * logsumexp_v_value * rt::exp(logits_at[i] - logsumexp_v_value);
-        grad_logits_out.set(i, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);
+        const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
+        const opmath_t part_2 = 2 * logsumexp_v_value * (grad_loss_at * scale / count_n_at);
+        const bool part_3 = condition_value && (!t && condition_value);
+        const opmath_t part_4 = rt::exp(logits_at[i] - logsumexp_v_value);
+        const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_2 : opmath_t(0)) * part_4;
+        grad_logits_out.set(i, part_3 ? (condition_value ? part_5 : opmath_t(0)) : opmath_t(0));
       });
     });
   });

@@ -72,8 +72,8 @@ ROWS = (
         "OPG225",
         "Not supported yet",
         "The language describes this construct, but this version does not build it.",
-        "inputs: {z: {dtype: complex}}\nforward: {torch: package.function}",
-        "inputs: [z]\nforward: {torch: package.function}",
+        "inputs: {z: {dtype: complex}}\nforward: {torch: torch.abs}",
+        "inputs: [z]\nforward: {torch: torch.abs}",
         given="outputs: {y: {shape: [...]}}",
     ),
     Code(

@@ -227,6 +227,12 @@ def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
         message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
         run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
         return False
+    base, _, word = op.rpartition("_")
+    gradient = op if word == "backward" and base in run.ops else f"{op}_backward"
+    if gradient == op or gradient in run.ops:
+        message = f"{spec.label}: '{gradient}' is what torch calls the gradient of '{gradient.rpartition('_')[0]}'"
+        run.bag.error("OPG505", message, None, hints=["choose another `op:` name than that of a gradient"])
+        return False
     run.ops[op] = spec
     return True
 

@@ -86,7 +86,7 @@ def _refusal(op: str, error: Exception) -> Diagnostic:
         case CompileError():
             command, _, output = str(error).partition("\n")
             notes = (f"the command was {command}", output.rstrip("\n"))
-            hints = ("opgen doctor shows which compilers there are; opgen explain OPG602",)
+            hints = ("opgen doctor shows which compilers there are",)
             message, label = "the compiler refused generated code", "made from this" if error.place else ""
             return Diagnostic("OPG602", message, error.place, label, notes=notes, hints=hints)
         case _:

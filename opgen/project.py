@@ -26,7 +26,7 @@ from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
 from opgen.write.diff import unified
 from opgen.write.manifest import Manifest
-from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
+from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
+_FEW = 8  # specs that a command in a hint lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class _Run:
     out: Path
     check: bool
     force: bool
+    paths: Sequence[Path] = ()
     namespace: str = ""
     given: str | None = None  # the namespace, where only the call of `build` tells it
     bag: Bag = field(default_factory=Bag)
@@ -93,7 +95,7 @@ def build(
     spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    run = _Run(Path(out), check, force)
+    run = _Run(Path(out), check, force, given)
     run.namespace, alone = namespace_of(run.out, namespace, run.bag)
     run.given = run.namespace if alone else None
     if run.bag.has_errors:
@@ -227,6 +229,12 @@ def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
         message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
         run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
         return False
+    base, _, word = op.rpartition("_")
+    gradient = op if word == "backward" and base in run.ops else f"{op}_backward"
+    if gradient == op or gradient in run.ops:
+        message = f"{spec.label}: '{gradient}' is what torch calls the gradient of '{gradient.rpartition('_')[0]}'"
+        run.bag.error("OPG505", message, None, hints=["choose another `op:` name than that of a gradient"])
+        return False
     run.ops[op] = spec
     return True
 
@@ -241,7 +249,9 @@ def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
         and not _is_orphan(run, op, manifest, paths)
     ]
     if others:
-        specs = " ".join(dict.fromkeys(manifest.spec for _, manifest in others[:3]))
+        specs = [os.path.relpath(next(origins(run.out, op), manifest.spec)) for op, manifest in others]
+        words = ("build", *map(str, paths), *specs, *(("--namespace", run.given) if run.given else ()))
+        line = command(*words, out=run.out)
         former = others[0][1].options["namespace"]
         run.bag.error(
             "OPG509",
@@ -249,7 +259,7 @@ def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
             f" the namespace '{former}', and the operators of one folder share theirs: it would be '{run.namespace}'",
             None,
             hints=[
-                f"build all of them in one run: with {specs}{' …' if len(others) > 3 else ''}",
+                f"build all of them in one run{'' if len(others) > _FEW else f': {line}'}",
                 f'or keep the namespace: --namespace {former}, or `namespace = "{former}"` below [tool.opgen] in'
                 " pyproject.toml",
             ],
@@ -309,6 +319,8 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 
 
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
+    namespace = ("--namespace", run.given) if run.given else ()
+    again = command("build", *map(str, run.paths), "--force", *namespace, out=run.out)
     for change in edits:
         gone = change.after is None
         run.bag.error(
@@ -318,7 +330,7 @@ def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
             notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
-                f"opgen build --force {'removes' if gone else 'overwrites'} it",
+                f"{again} {'removes' if gone else 'overwrites'} it",
             ],
         )
 

@@ -14,6 +14,7 @@ from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
+from opgen.write.paths import command as command_line
 
 _COLOURS = {
     Status.CREATED: "green",
@@ -95,4 +96,4 @@ def _summary(result: BuildResult, *, dry: bool) -> None:
     elif result.failed:
         say(f"{count} in {result.out} all the same")
     else:
-        say(f"{count} in {result.out}; next: opgen test {' '.join(result.ops[:3])}")
+        say(f"{count} in {result.out}; next: {command_line('test', *result.ops[:3], out=result.out)}")

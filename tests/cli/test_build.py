@@ -191,6 +191,16 @@ def test_two_specs_for_one_operator(project: Path, opgen: Opgen) -> None:
     assert (project / "generated/one/function.py").read_text() == "x = 1\n"
 
 
+@pytest.mark.parametrize("names", [("one", "one_backward"), ("one_backward", "one")])
+def test_an_operator_has_not_the_name_of_a_gradient(project: Path, opgen: Opgen, names: tuple[str, str]) -> None:
+    for file, op in zip(("one", "two"), names, strict=True):
+        (project / f"specs/{file}.yaml").write_text(f"{op}\nx = 1\n")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "specs/two.yaml: 'one_backward' is what torch calls the gradient of 'one'" in err
+    assert opgen("build", "specs/one.yaml")[0] == 0
+
+
 def test_missing_spec_and_empty_folder(project: Path, opgen: Opgen) -> None:
     (project / "empty").mkdir()
     code, _, err = opgen("build", "nowhere.yaml", "empty")
@@ -245,7 +255,7 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     (project / "specs/one.yaml").unlink()
     code, out, err = opgen("build")
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
-    assert "opgen build --force removes it" in err
+    assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
     assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()

@@ -21,7 +21,7 @@ from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.pipeline import OPTIONS, SpecFile, Stage
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
-from opgen.write.diff import unified
+from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, spec_label
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
+_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +250,14 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 
 
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
-    for change in edits:
+    for number, change in enumerate(edits):
         gone = change.after is None
+        lines = _DIFF_LINES if number < _DIFFS else 0
         run.bag.error(
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
                 f"opgen build --force {'removes' if gone else 'overwrites'} it",

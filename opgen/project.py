@@ -24,7 +24,7 @@ from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
-from opgen.write.diff import unified
+from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 SHARED = ""
 _FEW = 8  # specs that a command in a hint lists
+_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,13 +322,14 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
     namespace = ("--namespace", run.given) if run.given else ()
     again = command("build", *map(str, run.paths), "--force", *namespace, out=run.out)
-    for change in edits:
+    for number, change in enumerate(edits):
         gone = change.after is None
+        lines = _DIFF_LINES if number < _DIFFS else 0
         run.bag.error(
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
                 f"{again} {'removes' if gone else 'overwrites'} it",

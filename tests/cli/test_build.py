@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,6 +124,18 @@ def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None
     assert "x = 1\n" not in (project / "generated/two/function.py").read_text()
     assert opgen("build", "--force")[0] == 0
     assert edited.read_text() == "x = 11\n"
+
+
+def test_diffs_of_hand_edits_are_shortened(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    lines = "".join(f"y{n} = {n}\n" for n in range(1000))
+    (project / "generated/one/function.py").write_text(lines)
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "-y0 = 0\n" in err
+    assert "-y500 = 500" not in err
+    assert re.search(r"… 9\d\d more lines; opgen build --diff shows all of them", err)
+    assert "-y999 = 999" in opgen("build", "--diff")[1]
 
 
 def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, opgen: Opgen) -> None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TextIO
 
 import click
 
 from opgen import __version__
+from opgen.cli import FINDINGS, USAGE
+from opgen.diagnostics.crash import Crash
 from opgen.diagnostics.model import Diagnostic, Severity
 
 
@@ -44,6 +47,8 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> N
     """All findings, and how many there are; in a form for programs they are data, also where there are none."""
     from opgen.diagnostics.text import render_all, summary
 
+    crashes = [d for d in diagnostics if isinstance(d, Crash)]
+
     if form != "text":
         from opgen.diagnostics.records import FORMATS
 
@@ -52,6 +57,46 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> N
         say(render_all(diagnostics, color=wants_colour(sys.stderr)))
     if count := summary(diagnostics):
         say(count, colour="red" if any(d.severity is Severity.ERROR for d in diagnostics) else "yellow")
+    if crashes:
+        from opgen.cli.report import report
+
+        report(crashes)
+
+
+def verdict(diagnostics: Sequence[Diagnostic]) -> int:
+    """The exit code that findings ask for."""
+    if any(isinstance(d, Crash) for d in diagnostics):
+        return USAGE
+    return FINDINGS if any(d.severity is Severity.ERROR for d in diagnostics) else 0
+
+
+PATIENCE = 20.0  # seconds that a spec takes without a word
+
+
+class Patience:
+    """Says what takes so long, once for each spec, while it is at it."""
+
+    def __init__(self) -> None:
+        self._spec = self._stage = ""
+        self._timer: threading.Timer | None = None
+
+    def __call__(self, spec: str, stage: str) -> None:
+        self._stage = stage
+        if spec != self._spec or not stage:
+            self.close()
+        if stage and self._timer is None:
+            self._spec = spec
+            self._timer = threading.Timer(PATIENCE, self._tell, (spec,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _tell(self, spec: str) -> None:
+        say(f"{spec} takes more than {PATIENCE:g} s: it is still being {self._stage}", colour="yellow")
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._spec = None, ""
 
 
 class Progress:

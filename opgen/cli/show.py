@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from opgen import pipeline
-from opgen.cli import FINDINGS
-from opgen.cli.console import put, show_diagnostics
+from opgen.cli.console import Patience, put, show_diagnostics, verdict
 from opgen.diagnostics.model import Bag
 from opgen.ir.program import Condition, Given, Program
 from opgen.pipeline import Artefacts, Stage
@@ -45,13 +45,17 @@ def command(spec: Path, stage: str) -> None:
     """Print a stage of the way from SPEC to code."""
     bag = Bag()
     file = pipeline.read(spec, bag)
-    made = pipeline.run(file, _UNTIL[stage]) if file else Artefacts()
+    patience = Patience()
+    try:
+        made = pipeline.run(file, _UNTIL[stage], doing=partial(patience, file.label)) if file else Artefacts()
+    finally:
+        patience.close()
     found = (*bag.items, *made.diagnostics)
     show_diagnostics(found)
     for block in _blocks(made, stage):
         put(block, newline=not block.endswith("\n"))
-    if any(d.severity == "error" for d in found):
-        raise click.exceptions.Exit(FINDINGS)
+    if code := verdict(found):
+        raise click.exceptions.Exit(code)
 
 
 def _blocks(made: Artefacts, stage: str) -> Iterator[str]:

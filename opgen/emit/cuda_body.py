@@ -16,9 +16,10 @@ from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.long_values import hoisted
 from opgen.emit.printer import NATIVE, Text
 from opgen.ir.point import positions
+from opgen.ir.polynomial import same_shape
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar, children, walk
-from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, children, walk
+from opgen.plan.model import Fold, KernelPlan, Let, Nest, Pass, Schedule, Store, extent
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
@@ -175,21 +176,27 @@ def _values(nest: Nest) -> list[Scalar]:
     return [e for p in nest.passes for e in (*(x.value for x in p.lets), *(s.value for s in p.stores))]
 
 
-def is_flat(nest: Nest) -> bool:
-    """Whether every tensor is met at the same point of the same loops (or is 0-dim), so that order does not matter."""
+def is_flat(plan: KernelPlan, nest: Nest) -> bool:
+    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter."""
     here = positions(nest.outer)
+    sizes = [extent(a) for a in nest.outer]
+    dims = {d.name: d.value for d in plan.dims}
+
+    def whole(name: str, at: tuple[Position, ...]) -> bool:
+        return at == here and same_shape(sizes, plan.buffer(name).shape, dims)
 
     def fits(e: Scalar) -> bool:
         if isinstance(e, Read) and e.at:
-            return e.at == here and e.fill is None
+            return e.fill is None and whole(e.tensor, e.at)
         return not isinstance(e, Index) and all(map(fits, children(e)))
 
-    return bool(here) and all(map(fits, _values(nest))) and all(s.at == here for p in nest.passes for s in p.stores)
+    stores = (s for p in nest.passes for s in p.stores)
+    return bool(here) and all(map(fits, _values(nest))) and all(whole(s.buffer, s.at) for s in stores)
 
 
 def map_lines(scope: Scope, nest: Nest) -> list[str]:
     """`point`, and where possible `compute` and `flat`."""
-    if is_flat(nest):
+    if is_flat(scope.plan, nest):
         return _flat_lines(scope, nest)
     before = scope.enter(nest.outer)
     body = []

@@ -9,31 +9,25 @@ from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.functions import row as function
 from opgen.ir.lower_complex import reduced
 from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import condition, numeric
+from opgen.ir.lower_lazy import axes_of, risky, take_out, under
 from opgen.ir.lower_scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.reductions import Reduction as Row
 from opgen.ir.scalar import (
     BATCH,
-    Apply,
     Batch,
     Index,
-    Lit,
-    Position,
-    Read,
     Scalar,
-    both,
     substitute,
-    walk,
-    where,
 )
 from opgen.lang import habits
-from opgen.lang.nodes import Binder, Dots, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Name, Reduction
+from opgen.lang.unparse import unparse
 
 
 def reduction(f: Frame, e: Reduction) -> Typed:
@@ -44,15 +38,6 @@ def reduction(f: Frame, e: Reduction) -> Typed:
     if found is None:
         return BAD
     return take_out(f, found)
-
-
-def take_out(f: Frame, found: Pending) -> Typed:
-    """Make a reduction a statement before the one at hand; what is left is a read of it."""
-    names = "_".join("all" if isinstance(o, Batch) else o.name for o in found.over)
-    found.target = f.state.fresh(f"{found.op}_{names}")
-    f.pending.append(found)
-    at: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.unique) for a in found.axes)
-    return Typed(Read(found.target, at), found.kind)
 
 
 def reduce(f: Frame, e: Reduction) -> Pending | None:
@@ -122,10 +107,10 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
         return None
     scalar = body.scalar
     if path and risky(scalar):
-        scalar = _under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
+        scalar = under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
     names, batch = free(scalar)
     own = [i for i in loops if isinstance(i, IndexInfo)]
-    axes = _axes(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
+    axes = axes_of(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
     scalar = _restore_names(f, scalar, own, axes)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
@@ -159,7 +144,11 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
     taken = "param" if b.name in f.decl.params else taken
     if taken is not None:
-        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, "use another letter")
+        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in f.index_names and c not in f.decl.params)
+        hints = [f"use another letter, such as `{letter}`"]
+        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
+            hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
+        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
         return False
     return True
 
@@ -182,19 +171,6 @@ def _restore_names(f: Frame, body: Scalar, own: list[IndexInfo], axes: list[Inde
             body = substitute(body, {Index(info.unique): Index(info.name)})
             info.unique = info.name
     return body
-
-
-def _axes(scope: Scope, names: frozenset[str], batch: bool) -> list[IndexInfo | Batch]:
-    """The loops in scope that a body uses, in the order of the target, then of enclosing reductions."""
-    found: list[IndexInfo | Batch] = []
-    for loop in scope.visible():
-        if (batch and isinstance(loop, Batch) and BATCH not in found) or (
-            isinstance(loop, IndexInfo) and loop.unique in names
-        ):
-            found.append(loop)
-    if batch and BATCH not in found:
-        found.insert(0, BATCH)
-    return found
 
 
 def _kind(row: Row, body: Kind) -> Kind:
@@ -231,7 +207,10 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
             hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
             f.reported.add(b.name)
-            f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, label="bound nowhere")
+            f.error(
+                "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
+                label="bound nowhere",
+            )  # fmt: skip
             return None
         if info in loops:
             f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")
@@ -254,34 +233,22 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         return None
     scalar = body.scalar
     if path and risky(scalar):
-        scalar = _under(path, scalar, body.kind, forbidden=own, batch=joint)
+        scalar = under(path, scalar, body.kind, forbidden=own, batch=joint)
     names, batch = free(scalar)
-    axes = _axes(f.scope, names | own, batch or joint)
+    axes = axes_of(f.scope, names | own, batch or joint)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
 
-# --- laziness --------------------------------------------------------------------------------------------------------
-
-
-def risky(body: Scalar) -> bool:
-    """Whether evaluating or differentiating a body where it is not wanted could fail or give nan."""
-    for node in walk(body):
-        if isinstance(node, Apply) and not function(node.fn).tame:
-            return True
-        if isinstance(node, Read) and not all(isinstance(p, Index | Batch) for p in node.at):
-            return True
-    return False
-
-
-def _under(path: tuple[Scalar, ...], body: Scalar, kind: Kind, forbidden: frozenset[str], *, batch: bool) -> Scalar:
-    """The body where the conditions hold, and a harmless constant elsewhere.
-
-    A condition on the batch dims cannot go into a reduction over the batch dims, nor one on the index of an index
-    operator into its body.
-    """
-    guard: Scalar = Lit(True)
-    for c in path:
-        names, reads_batch = free(c)
-        if not names & forbidden and not (batch and reads_batch):
-            guard = both(guard, c)
-    return where(guard, body, Lit(False) if kind is Kind.BOOL else Lit(0))
+def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
+    """What to write where an element of an index operator is meant: `log_softmax[c](x[n, t[n]])`."""
+    body, binder = e.body, e.binders[0]
+    if not isinstance(body, Access) or isinstance(binder, Dots):
+        return ()
+    computed = [k for k, i in enumerate(body.items) if not isinstance(i, Name | Dots)]
+    if len(computed) != 1 or any(isinstance(i, Name) and i.name == binder.name for i in body.items):
+        return ()
+    written = ["..." if isinstance(i, Dots) else unparse(i) for i in body.items]
+    whole = ", ".join(binder.name if k in computed else i for k, i in enumerate(written))
+    name = f"{e.name}_{body.name}"
+    shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
+    return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)

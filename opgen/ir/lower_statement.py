@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.ir.lower_access import shape_text
-from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
+from opgen.ir.lower_access import shape_text, spelled
+from opgen.ir.lower_call import MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import ARTICLES
+from opgen.ir.lower_lazy import take_out
 from opgen.ir.lower_range import check_ranges
-from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
+from opgen.ir.lower_reduction import another, check_index_name, reduce
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
+from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import (
     Access,
     Assign,
     Binder,
-    Call,
-    Compare,
     Dots,
     Expr,
-    Logic,
     Name,
     Number,
-    Power,
-    Product,
     Reduction,
-    Sum,
-    Text,
     Unary,
 )
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +101,7 @@ def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[Inde
     scope = frame.scope
     assert scope is not None
     taken = {i.unique for i in scope.loops if isinstance(i, IndexInfo)}
+    assert found.op is not None
     if REDUCTIONS[found.op].keeps_index:
         return Typed(found.body, found.kind), found.op, found.over
     if BATCH in found.over and BATCH in scope.loops and scope.batch:
@@ -129,7 +124,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
         frame.error(
             "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            label=f"has shape {shape_text(wanted.shape)}",
+            f"write `{spelled(s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
         )  # fmt: skip
         return None
     if items is None and not any(isinstance(a, Dots) for a in appended):
@@ -229,7 +224,7 @@ def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind |
 
 def small(frame: Frame, s: Assign, body: Scalar) -> bool:
     size, depth = measure(body, frame.state.sizes)
-    if size <= MAX_SIZE and depth <= MAX_DEPTH:
+    if size <= MAX_SIZE and depth <= MAX_NODES_DEPTH:
         return True
     hint = "name a part of it in a statement of its own"
     frame.error("OPG227", "this formula is too large", s.value.span, hint)
@@ -259,28 +254,10 @@ def _without_none(d: Declarations, state: Variation, e: Expr) -> tuple[Expr, tup
         return e, ()
     appended: dict[Binder | Dots, None] = {}
 
-    def walk(node: Expr) -> Expr:
-        match node:
-            case Reduction(name=name, binders=binders, body=body):
-                if name not in REDUCTIONS and name in d.params and state.chosen.get(name) == "none":
-                    appended.update(dict.fromkeys(binders))
-                    return walk(body)
-                return replace(node, body=walk(body))
-            case Unary(operand=operand):
-                return replace(node, operand=walk(operand))
-            case Sum(terms=terms):
-                return replace(node, terms=tuple((sign, walk(t)) for sign, t in terms))
-            case Product(factors=factors):
-                return replace(node, factors=tuple((op, walk(x)) for op, x in factors))
-            case Power(base=base, exponent=exponent):
-                return replace(node, base=walk(base), exponent=walk(exponent))
-            case Compare(operands=parts) | Logic(operands=parts):
-                return replace(node, operands=tuple(walk(o) for o in parts))
-            case Call(args=args):
-                return replace(node, args=tuple(walk(a) for a in args))
-            case Number() | Text() | Name() | Access():
-                return node
-            case _:
-                assert_never(node)
+    def step(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduction) or node.name in REDUCTIONS or state.chosen.get(node.name) != "none":
+            return None
+        appended.update(dict.fromkeys(node.binders))
+        return transform(node.body, step)
 
-    return walk(e), tuple(appended)
+    return transform(e, step), tuple(appended)

@@ -236,6 +236,15 @@ FOUND = {
         "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
         "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
     ),
+    "outputs with slopes of their own": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z, u]\n"
+        "forward: |\n"
+        "  y[..., n] = 2*x[..., n]*w[n]\n"
+        "  t[..., n] = sqrt(1 + square(x[..., n]))\n"
+        "  z[..., n] = log(t[..., n])\n"
+        "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
+    ),
     "a sum of integers step by step": (
         "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
         "outputs: [c, y]\n"

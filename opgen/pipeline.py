@@ -12,6 +12,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
 from opgen.lang.depth import deep_trees
 from opgen.write.manifest import sha256
@@ -23,7 +24,22 @@ if TYPE_CHECKING:
     from opgen.opt.derive import Derived
     from opgen.spec.model import OpSpec
 
-OPTIONS = {"namespace": "opgen"}  # what generated text depends on beside the spec; recorded in the manifests
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What generated text depends on beside the spec: the operators' namespace, and the command that writes it."""
+
+    namespace: str = "opgen"
+    command: str = ""
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """What manifests tell of it."""
+        return {"namespace": self.namespace}
+
+    @property
+    def everything(self) -> dict[str, str]:
+        return {"namespace": self.namespace, "command": self.command}
 
 
 class Stage(IntEnum):
@@ -68,24 +84,38 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
         return None
 
 
-def run(spec: SpecFile, until: Stage = Stage.FILES, doing: Callable[[str], None] = lambda _: None) -> Artefacts:
+def run(
+    spec: SpecFile,
+    until: Stage = Stage.FILES,
+    target: Target = Target(),
+    doing: Callable[[str], None] = lambda _: None,
+) -> Artefacts:
     """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found.
 
-    `doing` is told what begins.
+    An error of opgen itself is a diagnostic as well: it ends the way of this spec, not that of the others. `doing` is
+    told what begins to be done with the spec, in one word or a few: "differentiated".
     """
     bag = Bag()
     made = Artefacts()
+    stages: list[str] = []
+
+    def entered(stage: str) -> None:
+        stages.append(stage)
+        doing(stage)
+
     try:
         with deep_trees():
-            made = _stages(spec, until, bag, doing)
+            made = _stages(spec, until, target, bag, entered)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)
+    except Exception as e:
+        bag.add(crash(e, f"{spec.label} could not be {stages[-1]}", spec.data.decode(errors="replace")))
     return replace(made, diagnostics=bag.items)
 
 
-def _stages(file: SpecFile, until: Stage, bag: Bag, doing: Callable[[str], None]) -> Artefacts:
-    doing("reading the spec")
+def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
+    enter("read")
     from opgen.spec.load import load
 
     made = Artefacts()
@@ -97,7 +127,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag, doing: Callable[[str], None]
     if until is Stage.SPEC:
         return made
 
-    doing("resolving the formulas")
+    enter("turned into a program")
     from opgen.ir.lower import lower
 
     operator = lower(spec, bag)
@@ -107,7 +137,7 @@ def _stages(file: SpecFile, until: Stage, bag: Bag, doing: Callable[[str], None]
     if until is Stage.PROGRAM:
         return made
 
-    doing("deriving the gradients")
+    enter("differentiated")
     from opgen.emit.names import named_inside
     from opgen.opt.derive import Flags, derive
 
@@ -119,21 +149,20 @@ def _stages(file: SpecFile, until: Stage, bag: Bag, doing: Callable[[str], None]
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
-    doing("printing the code")
+    enter("printed as code")
     from opgen.emit.files import SpecInfo, render
     from opgen.spec.rename import renamed_spec
 
-    info = SpecInfo(file.label, file.sha256)
-    return replace(
-        made, files=render(renamed_spec(spec, inside), operator, made.derived or (), info, OPTIONS["namespace"])
-    )
+    info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
+    files = render(renamed_spec(spec, inside), operator, made.derived or (), info, target.namespace)
+    return replace(made, files=files)
 
 
-def shared_files() -> tuple[RenderedFile, ...]:
+def shared_files(namespace: str) -> tuple[RenderedFile, ...]:
     """The files that all operators of an output folder share."""
     from opgen.emit.files import render_shared
 
-    return render_shared(OPTIONS["namespace"])
+    return render_shared(namespace)
 
 
 def _source(file: SpecFile, bag: Bag) -> Source | None:

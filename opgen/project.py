@@ -1,8 +1,9 @@
 """Bring the generated folder up to date with specs: the function behind `opgen build`.
 
 In: spec files or folders of them, and the output folder. Out: a `BuildResult` with one change per generated file and
-every diagnostic of the run. Specs are independent: a mistake in one leaves its earlier output untouched and does not
-keep the others from being built. Specs that are up to date are recognised without importing any stage.
+every diagnostic of the run. Specs are independent: a mistake in one, or one of opgen's own that it comes upon, leaves
+its earlier output untouched and does not keep the others from being built. Specs that are up to date are recognised
+without importing any stage.
 """
 
 from __future__ import annotations
@@ -13,20 +14,29 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import opgen
 from opgen import pipeline
+from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
-from opgen.pipeline import OPTIONS, SpecFile, Stage
+from opgen.diagnostics.suggest import listed
+from opgen.pipeline import SpecFile, Stage, Target
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
-from opgen.write.diff import unified
+from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
-from opgen.write.paths import MANIFEST, OutsideError, spec_label
+from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
+from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
+
+if TYPE_CHECKING:
+    from opgen.spec.model import OpSpec
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
+_FEW = 8  # specs that a command in a hint lists
+_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,9 @@ class _Run:
     out: Path
     check: bool
     force: bool
+    paths: Sequence[Path] = ()
+    namespace: str = ""
+    given: str | None = None  # the namespace, where only the call of `build` tells it
     bag: Bag = field(default_factory=Bag)
     changes: list[Change] = field(default_factory=list)
     ops: dict[str, SpecFile] = field(default_factory=dict)  # operator → its spec
@@ -72,17 +85,22 @@ def build(
     *,
     check: bool = False,
     force: bool = False,
+    namespace: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
     doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
-    `check` writes nothing; `force` overwrites files that were edited by hand; `progress` is told the name of each
-    spec that has to be generated, and `doing` beside it each stage that begins
-    (none when it is done).
+    `check` writes nothing; `force` overwrites files that were edited by hand; `namespace` is that of the operators in
+    `torch.ops` (default: what the project's settings say, or where `out` lies); `progress` is told the name of each
+    spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    run = _Run(Path(out), check, force)
+    run = _Run(Path(out), check, force, given)
+    run.namespace, alone = namespace_of(run.out, namespace, run.bag)
+    run.given = run.namespace if alone else None
+    if run.bag.has_errors:
+        return BuildResult(run.out, (), run.bag.items, (), ())
     rendered: list[tuple[SpecFile, Unit]] = []
     if not check:
         clear_away(run.out)
@@ -90,7 +108,7 @@ def build(
         spec = pipeline.read(path, run.bag)
         if spec is None:
             continue
-        op = is_fresh(run.out, path, build_key(spec.label, spec.data, OPTIONS))
+        op = is_fresh(run.out, path, _key(run, spec))
         if op is None:
             progress(spec.label)
             unit = _render(spec, run, doing)
@@ -98,7 +116,10 @@ def build(
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
             run.fresh.append(op)
-    _write_all(run, rendered)
+    if _in_one_namespace(run, given):
+        _write_all(run, rendered)
+    else:
+        run.unwritten += [unit.folder for _, unit in rendered]
     _remove_orphans(run, given)
     ops = tuple(op for op in run.ops if op not in run.unwritten)
     return BuildResult(run.out, tuple(run.changes), run.bag.items, ops, tuple(run.fresh))
@@ -144,17 +165,26 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
     return PageResult(changed, bag.items)
 
 
-def lint(paths: Sequence[PathLike]) -> tuple[Diagnostic, ...]:
-    """Every mistake in specs and folders of specs, and what looks like one; nothing is written."""
+def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """Every mistake in specs and folders of specs, and what looks like one; nothing is written.
+
+    `looks` see each spec that is right, and say what else they find in it.
+    """
     from opgen.ir.unused import unused
 
     run = _Run(Path(), check=True, force=False)
     for path in _specs([Path(p) for p in paths], run.bag):
         file = pipeline.read(path, run.bag)
         made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
-        warnings = unused(made.spec) if made.spec is not None and made.operator is not None else ()
-        for diagnostic in (*made.diagnostics, *warnings):
+        for diagnostic in made.diagnostics:
             run.bag.add(diagnostic)
+        if made.spec is not None and made.operator is not None:
+            try:
+                warnings = tuple(d for look in (unused, *looks) for d in look(made.spec))
+            except Exception as e:
+                warnings = (crash(e, f"{path} could not be searched for what is unused"),)
+            for diagnostic in warnings:
+                run.bag.add(diagnostic)
         if file and made.operator is not None:
             _claim(run, file, made.operator.name)
     return run.bag.items
@@ -174,15 +204,24 @@ def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     return iter(seen)
 
 
+def _target(run: _Run, spec: SpecFile) -> Target:
+    return Target(run.namespace, build_line(spec.path, run.out, run.given))
+
+
+def _key(run: _Run, spec: SpecFile) -> str:
+    return build_key(spec.label, spec.data, _target(run, spec).everything)
+
+
 def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
-    made = pipeline.run(spec, Stage.FILES, partial(doing, spec.label))
+    target = _target(run, spec)
+    made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
     doing(spec.label, "")
     for diagnostic in made.diagnostics:
         run.bag.add(diagnostic)
     if made.files is None or made.operator is None:
         return None
     files = {f.path: f.text for f in made.files}
-    return Unit(made.operator.name, files, spec.label, spec.sha256, OPTIONS)
+    return Unit(made.operator.name, files, spec.label, spec.sha256, target.recorded)
 
 
 def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
@@ -191,15 +230,49 @@ def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
         message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
         run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
         return False
+    base, _, word = op.rpartition("_")
+    gradient = op if word == "backward" and base in run.ops else f"{op}_backward"
+    if gradient == op or gradient in run.ops:
+        message = f"{spec.label}: '{gradient}' is what torch calls the gradient of '{gradient.rpartition('_')[0]}'"
+        run.bag.error("OPG505", message, None, hints=["choose another `op:` name than that of a gradient"])
+        return False
     run.ops[op] = spec
     return True
+
+
+def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
+    """Refuse to leave operators of another namespace behind: their kernels would be looked for under the wrong name."""
+    others = [
+        (op, manifest)
+        for op, manifest in _generated(run.out)
+        if op not in run.ops
+        and manifest.options.get("namespace", run.namespace) != run.namespace
+        and not _is_orphan(run, op, manifest, paths)
+    ]
+    if others:
+        specs = [os.path.relpath(next(origins(run.out, op), manifest.spec)) for op, manifest in others]
+        words = ("build", *map(str, paths), *specs, *(("--namespace", run.given) if run.given else ()))
+        line = command(*words, out=run.out)
+        former = others[0][1].options["namespace"]
+        run.bag.error(
+            "OPG509",
+            f"{listed(op for op, _ in others[:3])}{' and others' if len(others) > 3 else ''} in {run.out} would stay in"
+            f" the namespace '{former}', and the operators of one folder share theirs: it would be '{run.namespace}'",
+            None,
+            hints=[
+                f"build all of them in one run{'' if len(others) > _FEW else f': {line}'}",
+                f'or keep the namespace: --namespace {former}, or `namespace = "{former}"` below [tool.opgen] in'
+                " pyproject.toml",
+            ],
+        )
+    return not others
 
 
 def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
     """Write the files all operators share, then the operators."""
     if not rendered:
         return
-    shared = Unit(SHARED, {f.path: f.text for f in pipeline.shared_files()})
+    shared = Unit(SHARED, {f.path: f.text for f in pipeline.shared_files(run.namespace)})
     taken = {name.split("/")[0] for name in shared.files}
     if not _write(run, shared):
         run.unwritten += [unit.folder for _, unit in rendered]
@@ -212,7 +285,7 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
         elif not _write(run, unit):
             run.unwritten.append(unit.folder)
         elif not run.check:
-            remember(run.out, spec.path, build_key(spec.label, spec.data, OPTIONS), unit.folder)
+            remember(run.out, spec.path, _key(run, spec), unit.folder)
 
 
 def _write(run: _Run, unit: Unit) -> bool:
@@ -240,20 +313,26 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
         where = e.filename or run.out
         run.bag.error("OPG506", f"cannot write {where}: {e.strerror or e}", None)
         return False
+    except Exception as e:
+        run.bag.add(crash(e, f"{run.out / unit.folder} could not be written"))
+        return False
     return True
 
 
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
-    for change in edits:
+    namespace = ("--namespace", run.given) if run.given else ()
+    again = command("build", *map(str, run.paths), "--force", *namespace, out=run.out)
+    for number, change in enumerate(edits):
         gone = change.after is None
+        lines = _DIFF_LINES if number < _DIFFS else 0
         run.bag.error(
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
-                f"opgen build --force {'removes' if gone else 'overwrites'} it",
+                f"{again} {'removes' if gone else 'overwrites'} it",
             ],
         )
 

@@ -61,6 +61,10 @@ class __attribute__((visibility("hidden"))) Call {
     arguments_.push_back({name, tensor, element, shape});
   }
 
+  // A tensor that no kernel reads, but whose dtype is that of the operator: all arguments may have others.
+  void like(const Optional& tensor) {
+    if (tensor.has_value()) scalar_ = tensor->scalar_type();
+  }
   // Once all arguments are known: dtype, device, sizes.
   void begin() {
     find_type();
@@ -228,6 +232,14 @@ class __attribute__((visibility("hidden"))) Call {
         return compute_type(scalar_);
       case Element::int64:
         return ScalarType::Long;
+      case Element::float64:
+        return ScalarType::Double;
+      case Element::float32:
+        return ScalarType::Float;
+      case Element::half:
+        return ScalarType::Half;
+      case Element::bfloat16:
+        return ScalarType::BFloat16;
       default:
         return ScalarType::Bool;
     }
@@ -354,7 +366,7 @@ class __attribute__((visibility("hidden"))) Call {
     if (!a.used) {
       reserve(a.name);
     } else if (a.tensor.has_value()) {
-      keep(a.name, *a.tensor);
+      keep(a.name, a.element == Element::compute ? converted(*a.tensor, type_of(a.element)) : *a.tensor);
     } else {
       const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
       keep(a.name, expand(zero, resolved(a.shape)));

@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line; every outcome is an exit code."""
     try:
-        code = group.main(arguments, prog_name="opgen", standalone_mode=False)
+        code = group.main(arguments, prog_name="opgen", standalone_mode=False, obj=tuple(arguments))
     except click.ClickException as e:
         e.show()
         return e.exit_code
@@ -81,12 +81,14 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINDINGS
     except Exception as e:
-        return _failure(e, show_stack="--traceback" in arguments)
+        return _failure(e, arguments)
     return code if isinstance(code, int) else 0
 
 
-def _failure(error: Exception, *, show_stack: bool) -> int:
-    """Report a user's mistake that stopped everything, or apologise for a bug."""
+def _failure(error: Exception, arguments: list[str]) -> int:
+    """Report a user's mistake that stopped everything, or a mistake of opgen's."""
+    from opgen.cli.console import show_diagnostics
+    from opgen.diagnostics.crash import crash
     from opgen.diagnostics.model import Diagnostic, UserError
     from opgen.write.paths import OutsideError
 
@@ -96,14 +98,9 @@ def _failure(error: Exception, *, show_stack: bool) -> int:
     if isinstance(error, OutsideError):
         error = UserError((Diagnostic("OPG504", f"'{error}' would leave the output folder", None),))
     if isinstance(error, UserError):
-        from opgen.cli.console import show_diagnostics
-
         show_diagnostics(error.diagnostics)
         return FINDINGS
-    if show_stack:
-        import traceback
-
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    hint = "" if show_stack else " (opgen --traceback ... shows where)"
-    click.echo(f"opgen: internal error, sorry: {type(error).__name__}: {error}{hint}", err=True)
+    with click.Context(group, obj=tuple(arguments)) as context:
+        context.params["traceback"] = "--traceback" in arguments
+        show_diagnostics((crash(error, " ".join(("opgen", *arguments))),))
     return USAGE

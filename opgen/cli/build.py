@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import Patience, Progress, put, say, show_diagnostics
-from opgen.cli.options import default_specs, format_option, out_option
+from opgen.cli.console import Patience, Progress, put, say, show_diagnostics, verdict
+from opgen.cli.options import default_specs, format_option, namespace_option, out_option
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
+from opgen.write.paths import command as command_line
 
 _COLOURS = {
     Status.CREATED: "green",
@@ -31,16 +32,34 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 and name the files that differ.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+@namespace_option
 @click.option("-v", "--verbose", is_flag=True, help="Name unchanged files too.")
 @format_option
-def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: bool, verbose: bool, form: str) -> None:
+def command(
+    paths: tuple[Path, ...],
+    out: Path,
+    check: bool,
+    diff: bool,
+    force: bool,
+    namespace: str | None,
+    verbose: bool,
+    form: str,
+) -> None:
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
     if diff and form != "text":
         raise click.UsageError("--diff and --format both write to stdout")
     progress, patience = Progress(), Patience()
     chosen = paths or (default_specs("build"),)
     try:
-        result = build(chosen, out, check=check or diff, force=force, progress=progress, doing=patience)
+        result = build(
+            chosen,
+            out,
+            check=check or diff,
+            force=force,
+            namespace=namespace,
+            progress=progress,
+            doing=patience,
+        )
     finally:
         patience.close()
         progress.close()
@@ -51,7 +70,7 @@ def command(paths: tuple[Path, ...], out: Path, check: bool, diff: bool, force: 
     show_diagnostics(result.diagnostics, form)
     _summary(result, dry=check or diff)
     if result.failed or ((check or diff) and result.drift):
-        raise click.exceptions.Exit(FINDINGS)
+        raise click.exceptions.Exit(verdict(result.diagnostics) or FINDINGS)
 
 
 def _print_changes(result: BuildResult, tell: Callable[..., None], *, verbose: bool) -> None:
@@ -74,5 +93,7 @@ def _summary(result: BuildResult, *, dry: bool) -> None:
         say(f"{count} up to date in {result.out}")
     elif dry:
         say(f"{len(result.drift)} file{'s differ' if len(result.drift) > 1 else ' differs'} from what the specs give")
-    elif not result.failed:
-        say(f"{count} in {result.out}; next: opgen test {' '.join(result.ops[:3])}")
+    elif result.failed:
+        say(f"{count} in {result.out} all the same")
+    else:
+        say(f"{count} in {result.out}; next: {command_line('test', *result.ops[:3], out=result.out)}")

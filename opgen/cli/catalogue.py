@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import put, say, show_diagnostics
+from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs
 from opgen.project import catalogue
 
@@ -27,7 +27,7 @@ def command(paths: tuple[Path, ...], out: Path, check: bool) -> None:
     result = catalogue(paths or (default_specs("catalogue"),), out, check=check)
     show_diagnostics(result.diagnostics)
     if result.failed:
-        raise click.exceptions.Exit(FINDINGS)
+        raise click.exceptions.Exit(verdict(result.diagnostics))
     if not result.changed:
         say(f"{out} is up to date")
     elif check:

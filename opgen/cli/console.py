@@ -14,6 +14,8 @@ from typing import TextIO
 import click
 
 from opgen import __version__
+from opgen.cli import FINDINGS, USAGE
+from opgen.diagnostics.crash import Crash
 from opgen.diagnostics.model import Diagnostic, Severity
 
 
@@ -45,6 +47,8 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> N
     """All findings, and how many there are; in a form for programs they are data, also where there are none."""
     from opgen.diagnostics.text import render_all, summary
 
+    crashes = [d for d in diagnostics if isinstance(d, Crash)]
+
     if form != "text":
         from opgen.diagnostics.records import FORMATS
 
@@ -53,6 +57,17 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> N
         say(render_all(diagnostics, color=wants_colour(sys.stderr)))
     if count := summary(diagnostics):
         say(count, colour="red" if any(d.severity is Severity.ERROR for d in diagnostics) else "yellow")
+    if crashes:
+        from opgen.cli.report import report
+
+        report(crashes)
+
+
+def verdict(diagnostics: Sequence[Diagnostic]) -> int:
+    """The exit code that findings ask for."""
+    if any(isinstance(d, Crash) for d in diagnostics):
+        return USAGE
+    return FINDINGS if any(d.severity is Severity.ERROR for d in diagnostics) else 0
 
 
 PATIENCE = 20.0  # seconds that a spec takes without a word
@@ -76,7 +91,7 @@ class Patience:
             self._timer.start()
 
     def _tell(self, spec: str) -> None:
-        say(f"{spec} takes more than {PATIENCE:g} s: still {self._stage}", colour="yellow")
+        say(f"{spec} takes more than {PATIENCE:g} s: it is still being {self._stage}", colour="yellow")
 
     def close(self) -> None:
         if self._timer is not None:

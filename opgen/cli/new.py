@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import click
 
-from opgen.cli import FINDINGS
-from opgen.cli.console import put, say, show_diagnostics
+from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.diagnostics.model import Diagnostic
 from opgen.spec.kinds import KINDS, of_kind
 
@@ -40,7 +40,7 @@ def command(name: str, formula: str | None, kind: str | None, folder: Path) -> N
     except OSError as e:
         _refuse(Diagnostic("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None))
     put(f"created   {target}", colour="green")
-    say(f"next: opgen build {target}")
+    say(f"next: {shlex.join(('opgen', 'build', str(target)))}")
 
 
 def _draft(name: str, formula: str | None, kind: str | None) -> str:
@@ -80,4 +80,4 @@ def _write(target: Path, text: str) -> None:
 
 def _refuse(*diagnostics: Diagnostic) -> None:
     show_diagnostics(diagnostics)
-    raise click.exceptions.Exit(FINDINGS)
+    raise click.exceptions.Exit(verdict(diagnostics))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opgen import pipeline
-from opgen.cli import FINDINGS
-from opgen.cli.console import Patience, put, show_diagnostics
+from opgen.cli.console import Patience, put, show_diagnostics, verdict
 from opgen.diagnostics.model import Bag
 from opgen.ir.program import Condition, Given, Program
 from opgen.pipeline import Artefacts, Stage
@@ -48,15 +47,15 @@ def command(spec: Path, stage: str) -> None:
     file = pipeline.read(spec, bag)
     patience = Patience()
     try:
-        made = pipeline.run(file, _UNTIL[stage], partial(patience, file.label)) if file else Artefacts()
+        made = pipeline.run(file, _UNTIL[stage], doing=partial(patience, file.label)) if file else Artefacts()
     finally:
         patience.close()
     found = (*bag.items, *made.diagnostics)
     show_diagnostics(found)
     for block in _blocks(made, stage):
         put(block, newline=not block.endswith("\n"))
-    if any(d.severity == "error" for d in found):
-        raise click.exceptions.Exit(FINDINGS)
+    if code := verdict(found):
+        raise click.exceptions.Exit(code)
 
 
 def _blocks(made: Artefacts, stage: str) -> Iterator[str]:

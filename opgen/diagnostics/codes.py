@@ -1,6 +1,7 @@
 """The catalogue of diagnostic codes: what each means, why it is an error, and an example of wrong and right.
 
-One table, grouped by stage: 1xx YAML and spec fields, 2xx the formula language, 4xx planning, 5xx files, 6xx toolchain.
+One table, grouped by stage: 1xx YAML and spec fields, 2xx the formula language, 4xx planning, 5xx files, 6xx toolchain,
+7xx opgen itself.
 To add a code, add a row to the group's module; numbers are never reused.
 """
 
@@ -17,6 +18,7 @@ GROUPS = {
     "4": "Kernels",
     "5": "Files",
     "6": "Toolchain",
+    "7": "opgen itself",
 }
 
 

@@ -7,13 +7,36 @@ from collections.abc import Iterable
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The best match, or None where nothing is near."""
+    """The best match, or None where nothing is near: a name in another letter case, a slip or two away, or alike."""
     candidates = tuple(dict.fromkeys(known))
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
     if name not in candidates and name.lower() in lowered:
         return lowered[name.lower()]
-    found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
-    return found[0] if found and found[0] != name else None
+    slips = len(name) // 3  # in shorter names every other one is near
+    ranked = sorted(
+        (found, sorted(name) != sorted(candidate), place)
+        for place, candidate in enumerate(candidates)
+        if candidate != name and (found := edits(name, candidate)) <= slips
+    )
+    if ranked:
+        return candidates[ranked[0][-1]]
+    near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
+    return near[0] if near and near[0] != name else None
+
+
+def edits(a: str, b: str) -> int:
+    """How many slips lead from one name to the other: a letter more, less or another, or two neighbours swapped."""
+    before: list[int] = []
+    last = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        row = [i]
+        for j, y in enumerate(b, 1):
+            best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and y == a[i - 2]:
+                best = min(best, before[j - 2] + 1)
+            row.append(best)
+        before, last = last, row
+    return last[-1]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> tuple[str, ...]:

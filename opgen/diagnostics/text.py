@@ -7,6 +7,7 @@
        |               ^ appears here only
        |
        = help: write `sum[k](…)`
+       = help: opgen explain OPG204
 
 Text in, text out: colour is the caller's choice, and control characters from a spec never reach the terminal.
 """
@@ -78,7 +79,8 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             lines += _snippet(source, marks, _place(diagnostic, source), width, paint, first=number == 0)
     bar = paint("|", _GUTTER)
     remarks = [("note", note) for note in diagnostic.notes] + [("help", hint) for hint in diagnostic.hints]
-    if remarks and diagnostic.span is not None:
+    remarks.append(("help", f"opgen explain {diagnostic.code}"))
+    if diagnostic.span is not None:
         lines.append(f"{' ' * width} {bar}")
     for kind, text in remarks:
         first, *rest = _clean(text).split("\n")

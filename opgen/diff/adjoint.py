@@ -14,6 +14,7 @@ from typing import assert_never
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.fractions import Fraction, fraction
+from opgen.diff.laziness import Laziness
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import Group, reached_steps
 from opgen.diff.rules import WEIGHTS, Change
@@ -21,9 +22,9 @@ from opgen.diff.scan_rules import INDEX_RULES
 from opgen.diff.scatter_rules import SCATTER_WEIGHTS, at_base, at_body
 from opgen.diff.sizes import Sizes
 from opgen.diff.structure import Builder, close, loops_of, shape_axes
-from opgen.ir.functions import row as function
 from opgen.ir.names import Names
 from opgen.ir.point import positions
+from opgen.ir.polynomial import same_shape
 from opgen.ir.program import (
     Compute,
     Kind,
@@ -42,7 +43,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.rewrite import renamed as renamed_tensors
-from opgen.ir.scalar import BATCH, ZERO, Apply, Read, Scalar, div, neg, sub, walk, where
+from opgen.ir.scalar import BATCH, ZERO, Read, Scalar, div, neg, sub
 
 _LONG = 28  # characters; names of names of names would fill lines
 
@@ -58,7 +59,9 @@ def adjoint(p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool
         sweep.step(s)
     outputs = tuple(sweep.result(x) for x in sources)
     candidates = (*sweep.cotangents, *p.inputs)
-    return close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    made = close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
+    # what is stated may read nothing at all; a gradient of the gradient then still has something to be of
+    return made if made.inputs or not outputs else replace(made, inputs=tuple(sweep.cotangents))
 
 
 def differentiable_inputs(p: Program) -> tuple[str, ...]:
@@ -93,15 +96,16 @@ class _Sweep:
     cotangents: list[Tensor] = field(default_factory=list)
     collected: dict[str, list[Contribution]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    indexed: int = 0  # of how many statements of the derivative the shapes are known
     selections: dict[str, Selection] = field(default_factory=dict)
     restated: dict[str, str] = field(default_factory=dict)
-    guards: dict[Scalar, Scalar] = field(default_factory=dict)  # where a cotangent that a condition chooses is not 0
 
     def __post_init__(self) -> None:
         p = self.program
         self.names = Names(names(p), first=1)
         self.builder = Builder(self.names, states_hits=self.states_hits)
         self.sizes = Sizes.of(p)
+        self.laziness = Laziness.of(p)
         self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
         self.varied = varied(p, self.derived)
@@ -113,7 +117,8 @@ class _Sweep:
         if not o.differentiable or o.kind is not Kind.FLOAT:
             return
         cotangent = self.names.fresh(f"grad_{o.name}")
-        self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name))
+        self.cotangents.append(Tensor(cotangent, o.shape, Kind.FLOAT, Role.COTANGENT, of=o.name, dtype=o.dtype))
+        self.shapes[cotangent] = o.shape
         if o.value not in self.varied:
             return
         axes = self.axes_of(o.value)
@@ -159,6 +164,7 @@ class _Sweep:
         result = Read(s.target, positions(s.axes))
         dot = f.dot(self.names.fresh(f"dot_{s.target}"), s, product(gradient, result))
         self.builder.statements.append(dot)
+        self.laziness.note(dot)
         total, rest = Read(f.total.target, f.at), sub(gradient, Read(dot.target, f.at))
         exponent = f.exponent(self.program)
         if exponent is None:
@@ -175,6 +181,7 @@ class _Sweep:
         for c in reached:
             if c.target in self.collected:
                 group.outside[c.target] = self.gather(c.target, c.axes)
+        self.laziness.share(list(group.outside.values()), [(group.names[c.target], c.axes) for c in reached])
         sent: list[tuple[Compute, Read, Scalar]] = []
         for c in reached:
             with group.helpers(c.target):
@@ -196,24 +203,39 @@ class _Sweep:
         """Add up what a tensor's cotangent has collected; a single plain access needs no statement."""
         items = self.collected.pop(tensor)
         if len(items) > 1:
-            return self.builder.emit(f"grad_{tensor}", axes, total([self.term(tensor, c, axes) for c in items]))
+            whole = total([self.term(tensor, c, axes) for c in items])
+            return self.append(Contribution(Compute("", axes, whole)), f"grad_{tensor}", axes)
         only = renamed_contribution(items[0], axes)
-        if isinstance(only.statement, Compute) and _is_alias(only.statement):
-            assert isinstance(only.statement.body, Read)
-            return only.statement.body
+        same = self.repeated(only.statement)
+        if same is not None:
+            return same
         made = self.append(only, f"grad_{tensor}", axes)
         if only.selection is not None:
             self.selections[made.tensor] = only.selection
         return made
 
+    def repeated(self, s: Statement) -> Read | None:
+        """The access that a statement only repeats, if that tensor runs as far as the statement does."""
+        if not isinstance(s, Compute) or s.op is not None or not isinstance(s.body, Read):
+            return None
+        if s.body.at != positions(s.axes):
+            return None
+        return s.body if same_shape(s.shape, self.shape_of(s.body.tensor), self.sizes.dims) else None
+
+    def shape_of(self, tensor: str) -> Shape:
+        """The shape of any tensor that has been made so far."""
+        if tensor not in self.shapes:
+            made = parts(self.builder.statements[self.indexed :])
+            self.shapes.update((s.target, s.shape) for s in made)
+            self.indexed = len(self.builder.statements)
+        return self.shapes[tensor]
+
     def append(self, c: Contribution, base: str, axes: tuple[Loop, ...]) -> Read:
         name = self.names.fresh(base)
-        self.builder.statements.append(replace(c.statement, target=name))
-        made = Read(name, positions(axes))
-        match c.statement:
-            case Compute(op=None, body=Apply("where", (condition, _, other))) if other == ZERO:
-                self.guards[made] = condition
-        return made
+        made = replace(c.statement, target=name)
+        self.builder.statements.append(made)
+        self.laziness.note(made)
+        return Read(name, positions(axes))
 
     def term(self, tensor: str, c: Contribution, axes: tuple[Loop, ...]) -> Scalar:
         """One of several contributions: a map stands in the sum itself."""
@@ -226,8 +248,11 @@ class _Sweep:
         if s.op is None:
             return gradient
         if s.op in INDEX_RULES:
-            return INDEX_RULES[s.op].back(self.builder, s, Change(gradient, self.selections.get(gradient.tensor)))
-        return WEIGHTS[s.op](self.builder, s)(gradient)
+            change = Change(gradient, self.selections.get(gradient.tensor))
+            made = INDEX_RULES[s.op].back(self.builder, s, change)
+        else:
+            made = WEIGHTS[s.op](self.builder, s)(gradient)
+        return self.laziness.kept(made, gradient, made, s.over)
 
     def through(self, s: Compute | Scatter, loops: tuple[Loop, ...], body: Scalar, cotangent: Scalar) -> None:
         """Send the cotangent of a body, given over `loops`, to every varied tensor that the body reads."""
@@ -242,17 +267,11 @@ class _Sweep:
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.varied)
         found = [(r, d) for r, d in zip(accesses, partials(body, accesses, self.program.functions), strict=True)]
         found = [(r, d) for r, d in found if d != ZERO]
+        cotangent = self.laziness.kept(cotangent, cotangent, cotangent)
         if len(found) > 1 and not isinstance(cotangent, Read):
             own = loops_of(cotangent, loops)
-            cotangent = self.builder.emit(f"grad_{s.target}_body", own, cotangent)
-        return [(r, self.weighted(cotangent, d)) for r, d in found]
-
-    def weighted(self, cotangent: Scalar, d: Scalar) -> Scalar:
-        """A cotangent times a derivative, which may be infinite where nothing is wanted of it."""
-        guard = self.guards.get(cotangent)
-        if guard is None or all(function(n.fn).tame for n in walk(d) if isinstance(n, Apply)):
-            return product(cotangent, d)
-        return product(where(guard, cotangent, ZERO), d)
+            cotangent = self.append(Contribution(Compute("", own, cotangent)), f"grad_{s.target}_body", own)
+        return [(r, self.laziness.weighted(cotangent, d)) for r, d in found]
 
     # --- results -----------------------------------------------------------------------------------------------------
 
@@ -266,7 +285,8 @@ class _Sweep:
         else:
             value = self.builder.emit(f"grad_{x}", self.axes_of(x), ZERO).tensor
         kept = any(t.name == x and t.role is Role.SAVED for t in self.program.inputs)  # an output has a cotangent too
-        return Output(f"grad_saved_{x}" if kept else f"grad_{x}", value, shape, like=like, of=x)
+        dtype = next(t.dtype for t in self.program.inputs if t.name == x)
+        return Output(f"grad_saved_{x}" if kept else f"grad_{x}", value, shape, like=like, of=x, dtype=dtype)
 
     def overridden(self, x: str, shape: Shape) -> str:
         """The stated gradient, summed over a batch that the input has not, or repeated over one that it lacks."""
@@ -302,7 +322,3 @@ class _Sweep:
 
     def statements(self) -> tuple[Statement, ...]:
         return tuple(self.builder.statements)
-
-
-def _is_alias(s: Compute) -> bool:
-    return isinstance(s.body, Read) and s.op is None and s.body.at == positions(s.axes)

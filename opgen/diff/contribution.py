@@ -153,22 +153,22 @@ def activity(e: Scalar, access: Read) -> Scalar:
         case Apply("where", (condition, a, b)):
             chosen = both(condition, activity(a, access))
             other = both(negation_of(condition), activity(b, access))
-            return _any(activity(condition, access), _any(chosen, other))
+            return either_of(activity(condition, access), either_of(chosen, other))
         case Apply("and" | "or", (first, *rest)):
             found, reached = activity(first, access), first
             for c in rest:  # evaluated only where those before it leave the result open
                 left = reached if e.fn == "and" else negation_of(reached)
-                found = _any(found, both(left, activity(c, access)))
+                found = either_of(found, both(left, activity(c, access)))
                 reached = both(reached, c) if e.fn == "and" else either(reached, c)
             return found
         case _:
             found = Lit(False)
             for c in children(e):
-                found = _any(found, activity(c, access))
+                found = either_of(found, activity(c, access))
             return found
 
 
-def _any(a: Scalar, b: Scalar) -> Scalar:
+def either_of(a: Scalar, b: Scalar) -> Scalar:
     """Either of two conditions; one that holds wherever the other does stands alone."""
     of_a, of_b = tuple(conjuncts(a)), tuple(conjuncts(b))
     if all(c in of_b for c in of_a):

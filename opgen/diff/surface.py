@@ -17,8 +17,8 @@ def gradient_surface(p: Program) -> Program | None:
     active = [o for o in p.outputs if o.differentiable and o.kind is Kind.FLOAT]
     if not wrt or not active:
         return None
-    cotangents = tuple(Tensor(f"grad_{o.name}", o.shape, role=Role.COTANGENT, of=o.name) for o in active)
-    results = tuple(Tensor(o.name, o.shape, o.kind, Role.SAVED, of=o.name) for o in p.outputs)
+    cotangents = tuple(Tensor(f"grad_{o.name}", o.shape, role=Role.COTANGENT, of=o.name, dtype=o.dtype) for o in active)
+    results = tuple(Tensor(o.name, o.shape, o.kind, Role.SAVED, of=o.name, dtype=o.dtype) for o in p.outputs)
     shapes = {t.name: t.shape for t in p.inputs}
     outputs = tuple(
         Output(f"grad_{n}", f"grad_{n}", shapes[n], like=n if BATCH in shapes[n] else None, of=n) for n in wrt

@@ -7,12 +7,14 @@ stated gradient is linear in the cotangents.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import assert_never
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs, varied
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import activity
+from opgen.diff.laziness import Laziness
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import dependent, plain
 from opgen.diff.rules import WEIGHTS, Change
@@ -35,7 +37,7 @@ from opgen.ir.program import (
     statement_reads,
 )
 from opgen.ir.rewrite import retarget
-from opgen.ir.scalar import ONE, ZERO, Batch, Index, Read, Scalar, where
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Cast, Index, Read, Scalar, where
 
 
 class NoForwardModeError(Exception):
@@ -60,13 +62,15 @@ class _Walk:
         self.names = Names(names(p), first=1)
         self.builder = Builder(self.names)
         self.varied = varied(p, sources)
+        self.laziness = Laziness.of(p)
         self.tangents: dict[str, str] = {}
         self.arguments: list[Tensor] = []
         for t in p.inputs:
             if t.name in sources:
                 self.tangents[t.name] = self.names.fresh(f"tangent_{t.name}")
                 role = Role.TANGENT
-                self.arguments.append(Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name))
+                tangent = Tensor(self.tangents[t.name], t.shape, Kind.FLOAT, role, of=t.name, dtype=t.dtype)
+                self.arguments.append(tangent)
 
     @property
     def statements(self) -> list[Statement]:
@@ -118,7 +122,8 @@ class _Walk:
         """The total differential of a body."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
         found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
-        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in found if d != ZERO)
+        kept = ((r, self.laziness.kept(d, d, r)) for r, d in found if d != ZERO)
+        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in kept)
 
     def moved(self, r: Read) -> Read:
         return Read(self.tangents[r.tensor], r.at, _no_fill(r))
@@ -151,7 +156,7 @@ class _Walk:
             made = self.program.tensor(o.value)
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
-        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept)
+        return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept, dtype=o.dtype)
 
 
 def _where_read(body: Scalar, r: Read) -> Scalar:
@@ -169,6 +174,8 @@ def _no_fill(r: Read) -> Scalar | None:
 def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
     backward = adjoint(p, sources)
     cotangents = tuple(t.name for t in backward.inputs if t.role is Role.COTANGENT)
+    if not _vanishes(backward, cotangents):
+        raise NoForwardModeError(f"{p.name}: the stated gradient is not 0 where the cotangent is")
     transposed = adjoint(backward, cotangents)
     mine = {o.name: o.of for o in backward.outputs}
     read = {r.tensor for s in transposed.statements for r in statement_reads(s)}
@@ -191,3 +198,33 @@ def _transposed(p: Program, sources: tuple[str, ...]) -> Program:
         statements,
         tuple(replace(o, value=renaming.get(o.value, o.value)) for o in outputs),
     )
+
+
+def _vanishes(p: Program, sources: tuple[str, ...]) -> bool:
+    """Is every output of a program 0 where its sources are, whatever else it is given?"""
+    zeros = set(sources)
+    for s in p.statements:
+        if isinstance(s, Recurrence):  # each step is 0 if those before it are
+            before = {*zeros, *s.targets}
+            if all(c.op in _ADDING and _is_zero(c.body, before) for c in s.steps):
+                zeros = before
+        elif s.op in _ADDING and _is_zero(s.body, zeros) and (isinstance(s, Compute) or _is_zero(s.base, zeros)):
+            zeros.add(s.target)
+    return all(o.value in zeros for o in p.outputs)
+
+
+_ADDING = (None, "sum", "mean", "cumsum")
+
+
+def _is_zero(e: Scalar, zeros: Collection[str]) -> bool:
+    match e:
+        case Read(tensor, _, fill):
+            return tensor in zeros and (fill is None or _is_zero(fill, zeros))
+        case Apply("add" | "sub" | "neg" | "real" | "imag" | "conj", args) | Apply("where", (_, *args)):
+            return all(_is_zero(a, zeros) for a in args)
+        case Apply("mul", args):
+            return any(_is_zero(a, zeros) for a in args)
+        case Apply("div", (a, _)) | Cast(a):
+            return _is_zero(a, zeros)
+        case _:
+            return e == ZERO

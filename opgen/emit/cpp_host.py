@@ -6,7 +6,7 @@ classes of `opgen_host.h` that check arguments, allocate, run the steps of the p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.emit.cpp_convolution import convolution_lines
@@ -17,6 +17,7 @@ from opgen.emit.layout import quoted
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.shapes import carriers
 from opgen.emit.signature import is_computed
+from opgen.emit.torch_conditions import told_by
 from opgen.ir.names import Names
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
@@ -74,8 +75,9 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
 def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
     """The variants that this direction can tell apart by its arguments, each with its test; the last needs none."""
     found: dict[str, int] = {}
+    told = told_by(d.programs, operator.outputs)
     for number, (variant, _) in enumerate(d.programs):
-        tests = [t for c in variant.conditions if (t := _test(operator, d, c))]
+        tests = [t for c in variant.conditions if (t := _test(operator, d, c, told))]
         found.setdefault(" && ".join(tests), number)
     pairs = [(number, test) for test, number in found.items()]
     return [*pairs[:-1], (pairs[-1][0], "")]
@@ -160,13 +162,13 @@ def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[
     return block(_head(operator, d, name), lines)
 
 
-def _test(operator: Operator, d: Direction, c: Condition) -> str:
+def _test(operator: Operator, d: Direction, c: Condition, told: Mapping[str, str]) -> str:
     """How a condition of a variant is tested; empty where this direction cannot tell."""
-    params = {a.name: a for a in operator.params}
     match c:
         case Given(name, present):
-            known = name in d.tensors or name in params
-            return f"{'' if present else '!'}{name}.has_value()" if known else ""
+            there = (*d.tensors, *(a.name for a in operator.params))
+            known = next((n for n in (name, told.get(name)) if n in there), None)
+            return "" if known is None else f"{'' if present else '!'}{known}.has_value()"
         case Chosen(name, bool(value)):
             return name if value else f"!{name}"
         case Chosen(name, value):
@@ -198,6 +200,7 @@ class _VariantCode:
         op = self.operator.name
         body = [f'opgen::Call call("{op}", OPGEN_CHOOSE_STEPS({op}), {len(self.dims)});']
         body += [self._argument(b) for b in self.plan.arguments]
+        body += self._precision()
         body.append("call.begin();")
         body += [
             f"call.set_size({self.dims.index(d.name)}, {self.printer(d.value)});"
@@ -217,6 +220,15 @@ class _VariantCode:
             method = "unused"
         entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
         return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
+
+    def _precision(self) -> list[str]:
+        """Where the dtype of the operator comes from, if kernels read nothing that has it."""
+        if not any(b.storage is Storage.COMPUTE for b in self.arguments):
+            return []
+        if any(b.storage is Storage.SCALAR for b in self.arguments):
+            return []
+        floats = [t.name for t in self.operator.inputs if t.kind is Kind.FLOAT and t.name in self.d.tensors]
+        return [f"call.like({n});" for n in floats]
 
     def _expected(self) -> list[str]:
         """The sizes in the shapes of arguments that are computed from dims."""
@@ -357,7 +369,7 @@ class _VariantCode:
     def _result(self, r: Result | None) -> str:
         if r is None:
             return "Tensor()"
-        arguments = [f'"{r.buffer}"', self._element(r.storage)]
+        arguments = [f'"{r.buffer}"', f"Element::{r.dtype}" if r.dtype else self._element(r.storage)]
         if r.like is not None:
             batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
             arguments += [str(batch_at), f'"{r.like}"']

@@ -16,9 +16,10 @@ from opgen.emit.cuda_scope import Scope, element_type, mentions, value_type
 from opgen.emit.long_values import hoisted
 from opgen.emit.printer import NATIVE, Text
 from opgen.ir.point import positions
+from opgen.ir.polynomial import same_shape
 from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar, children, walk
-from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, children, walk
+from opgen.plan.model import Fold, KernelPlan, Let, Nest, Pass, Schedule, Store, extent
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _POSITIONAL = ("argmax", "argmin")
@@ -78,14 +79,19 @@ def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
     return f"const int64_t {name} = {value};"
 
 
-def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]:
-    """The lines of a pass, shared out among the team."""
+def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str], settled: Sequence[str]) -> list[str]:
+    """The lines of a pass, shared out among the team; `settled` follow every block of points."""
     count = " * ".join(scope.size(a) for a in loops)
     if len(loops) == 1 and not isinstance(loops[0], Batch):
         inner, lines = scope.loops[loops[0].name], list(body)
     else:
         inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
-    return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+    if not settled:
+        return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+    stop = scope.fresh("stop")
+    next_stop = f"{stop} = rt::next_stop<Team>({stop}, {count});"
+    turn = [next_stop, *function(f"for (; {inner} < {stop}; {inner} += Team::size)", lines), *settled]
+    return function(f"for (int64_t {inner} = Team::rank(), {stop} = 0; {stop} < {count};)", turn)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -130,6 +136,11 @@ def added(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> 
     return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
 
 
+def is_rounded(fold: Fold) -> bool:
+    """Whether a fold is a sum of floats, which is kept in blocks."""
+    return fold.op == "sum" and fold.kind is Kind.FLOAT
+
+
 def result(scope: Scope, fold: Fold, accumulator: str) -> str:
     value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
     return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
@@ -165,21 +176,27 @@ def _values(nest: Nest) -> list[Scalar]:
     return [e for p in nest.passes for e in (*(x.value for x in p.lets), *(s.value for s in p.stores))]
 
 
-def is_flat(nest: Nest) -> bool:
-    """Whether every tensor is met at the same point of the same loops (or is 0-dim), so that order does not matter."""
+def is_flat(plan: KernelPlan, nest: Nest) -> bool:
+    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter."""
     here = positions(nest.outer)
+    sizes = [extent(a) for a in nest.outer]
+    dims = {d.name: d.value for d in plan.dims}
+
+    def whole(name: str, at: tuple[Position, ...]) -> bool:
+        return at == here and same_shape(sizes, plan.buffer(name).shape, dims)
 
     def fits(e: Scalar) -> bool:
         if isinstance(e, Read) and e.at:
-            return e.at == here and e.fill is None
+            return e.fill is None and whole(e.tensor, e.at)
         return not isinstance(e, Index) and all(map(fits, children(e)))
 
-    return bool(here) and all(map(fits, _values(nest))) and all(s.at == here for p in nest.passes for s in p.stores)
+    stores = (s for p in nest.passes for s in p.stores)
+    return bool(here) and all(map(fits, _values(nest))) and all(whole(s.buffer, s.at) for s in stores)
 
 
 def map_lines(scope: Scope, nest: Nest) -> list[str]:
     """`point`, and where possible `compute` and `flat`."""
-    if is_flat(nest):
+    if is_flat(scope.plan, nest):
         return _flat_lines(scope, nest)
     before = scope.enter(nest.outer)
     body = []
@@ -268,7 +285,9 @@ def _looped(scope: Scope, p: Pass) -> list[str]:
     body += [line for f in p.folds for line in added(scope, f, names[f.name], p.loops)]
     body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
-    lines += _each(scope, p.loops, body)
+    sums = [names[f.name] for f in p.folds if is_rounded(f)]
+    lines += _each(scope, p.loops, body, [f"{n}.settle();" for n in sums])
+    lines += [f"{n}.finish();" for n in sums]
     if p.folds:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, p.loops)
@@ -300,7 +319,10 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     scope.leave(before, nest.outer)
     indices = f"{_index('point', fold)}, {_index('inner', fold)}"
     fields = [f"{types[f.name]} {names[f.name]};" for f in looped.folds]
+    sums = [names[f.name] for f in looped.folds if is_rounded(f)]
     merge = function("OPGEN_DEVICE void merge(const Folds& other)", [f"{n}.merge(other.{n});" for n in names.values()])
+    for name in ("settle", "finish"):
+        merge += function(f"OPGEN_DEVICE void {name}()", [f"{n}.{name}();" for n in sums])
     return [
         "struct Folds {",
         *indented([*fields, *merge]),

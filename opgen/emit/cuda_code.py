@@ -181,7 +181,7 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
     lengths = list(dict.fromkeys(_count(plan, p.loops) for p in nest.passes if p.loops))
     lines = [*_reason(nest.reason), *_struct(scope, name, methods)]
     match form:
-        case Form.MAP if is_flat(nest):
+        case Form.MAP if is_flat(plan, nest):
             launch = [
                 f"const int64_t points = {points};",
                 "if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",

@@ -22,6 +22,8 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[s
     """Paths and texts of the sources of an operator; `saved` is what its backward op takes beside cotangents."""
     if s.operator.elsewhere is not None:
         return ((NOTE, f"{header}\n{s.name} is computed by {s.operator.elsewhere.forward.path}\n"),)
+    if not s.inputs:
+        return ((NOTE, f"{header}\n{s.name} takes no tensor that would tell where to compute\n"),)
     found = directions(s, saved)
     try:
         cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))

@@ -21,6 +21,11 @@ def states_gradients(spec: OpSpec) -> bool:
     return isinstance(spec.backward, Formula) or any(f.derivatives and f.value is not None for f in spec.functions)
 
 
+def is_rounded(spec: OpSpec) -> bool:
+    """Is an output stored in so low a precision that finite differences say nothing?"""
+    return any(o.stored not in ("", "float64") and o.differentiable for o in spec.outputs or ())
+
+
 def is_known(p: Program) -> bool:
     """Do formulas alone lead to the values?"""
     return bool(p.statements) and all(f.value is not None for f in p.functions)

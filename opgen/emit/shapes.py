@@ -238,7 +238,10 @@ def dims_in(e: Scalar) -> tuple[str, ...]:
 
 
 def empty_line(sizes: Sizes, o: Output, like: str, dtype: str, carried: Sequence[str]) -> str:
-    """An expression for an empty tensor shaped like a result. `dtype`: empty where it is that of `like`."""
+    """An expression for an empty tensor shaped like a result. `dtype`: empty where it is that of `like`.
+
+    Without a tensor that it is `like`, it is made where torch makes tensors.
+    """
     shape = f"{o.like}.shape" if o.like is not None else sizes.shape(o.shape, carried)
     extra = f", dtype={dtype}" if dtype else ""
-    return f"{like}.new_empty({shape}{extra})"
+    return f"{like}.new_empty({shape}{extra})" if like else f"torch.empty({shape}{extra})"

@@ -107,7 +107,7 @@ def _attributes(
     smooth_kinds = (Kind.FLOAT, Kind.COMPLEX)
     gradient = [operator.shown(t.name) for t in operator.operands if t.kind in smooth_kinds and t.differentiable]
     refused = operator.elsewhere is not None and operator.elsewhere.backward is None
-    outputs = () if refused else surface(operator.pairs, operator.variants[0].program.outputs)
+    outputs = () if refused else tuple(surface(operator.pairs, operator.variants[0].program.outputs))
     smooth = [k for k, o in enumerate(outputs) if o.kind in smooth_kinds and o.differentiable]
     lines = [f"operator = staticmethod({function_name(operator)})"]
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
@@ -130,6 +130,8 @@ def _attributes(
     if spec.tests.tolerances:
         given = [f"({quoted(t)}, {rtol!r}, {atol!r})" for t, (rtol, atol) in spec.tests.tolerances.items()]
         lines += [f"tolerances = {_tuple(given)}"]
+    if any(o.dtype for o in outputs):
+        lines += [f"stored = {_tuple([quoted(o.dtype.replace('half', 'float16')) for o in outputs])}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if spec.once_differentiable:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opgen.emit.layout import tupled
 from opgen.emit.names import RUNTIME
-from opgen.emit.torch_conditions import Switches
+from opgen.emit.torch_conditions import Switches, told_by
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
@@ -76,12 +77,12 @@ def torch_function(
     ]
     results = _results(programs)
     conditions = [v.conditions for v, _ in programs]
-    switches = Switches.of(conditions, _tested(programs, operator.outputs), operator.pairs)
+    switches = Switches.of(conditions, told_by(programs, operator.outputs), operator.pairs)
     lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
     body = _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
-    text = [*_nothing(start), *(_precision(programs, listings, body, anchor) if frame.upcast else ()), *body]
+    text = [*_nothing(start), *_precision(programs, operator, listings, body, anchor, upcast=frame.upcast), *body]
     returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
     tensors = _tensors(programs, operator, used)
@@ -96,7 +97,7 @@ def torch_function(
         mask,
         MASK if mask else "",
         tuple(dict.fromkeys(v for x in listings for v in x.views)),
-        tuple(t for t in tensors if not all(any(i.name == t for i in p.inputs) for _, p in programs)),
+        tuple(t for t in tensors if t != anchor and not all(any(i.name == t for i in p.inputs) for _, p in programs)),
     )
 
 
@@ -115,17 +116,38 @@ def _nothing(names: list[str]) -> list[str]:
 
 
 def _precision(
-    programs: Sequence[tuple[Variant, Program]], listings: Sequence[Listing], body: list[str], anchor: str
+    programs: Sequence[tuple[Variant, Program]],
+    operator: Operator,
+    listings: Sequence[Listing],
+    body: list[str],
+    anchor: str,
+    *,
+    upcast: bool,
 ) -> list[str]:
     """The dtype of the results, and the arguments in the dtype that computing is done in."""
     floats = tuple(dict.fromkeys(name for x in listings for name in x.floats))
-    dtype = f"{anchor}.dtype" if anchor else _first_dtype(programs)
-    return [*([f"dtype = {dtype}"] if "dtype" in used_names("\n".join(body)) else []), *_upcast(floats)]
+    other = stored_otherwise(programs)
+    dtype = f"{anchor}.dtype" if anchor else _first_dtype(programs, operator)
+    needed = "dtype" in used_names("\n".join(body)) or any(n in other for n in floats)
+    out = [f"dtype = {dtype}"] if needed else []
+    out += [f"{n} = in_compute_dtype({n}, dtype)" for n in floats if n in other]
+    return [*out, *(_upcast(tuple(n for n in floats if n not in other)) if upcast else ())]
+
+
+def stored_otherwise(programs: Sequence[tuple[Variant, Program]]) -> frozenset[str]:
+    """The arguments that need not have the dtype of the operator; beside one of them no cotangent need have it."""
+    every = [t for _, p in programs for t in p.inputs if t.kind is Kind.FLOAT]
+    stated = {t.name for t in every if t.dtype}
+    return frozenset(stated | {t.name for t in every if stated and t.role is Role.COTANGENT})
 
 
 def _anchor(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> str:
     """A float argument that every call has, whose dtype the results have; empty where there is none."""
-    every = [[t for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED] for _, p in programs]
+    other = stored_otherwise(programs)
+    every = [
+        [t for t in p.inputs if t.kind is Kind.FLOAT and t.role is not Role.SAVED and t.name not in other]
+        for _, p in programs
+    ]
     shared = (t.name for t in every[0] if all(any(u.name == t.name for u in other) for other in every))
     passed = (t.name for floats in every for t in floats if _origin(t) not in operator.optional)
     given = (t.name for t in operator.inputs if t.kind is Kind.FLOAT and t.name not in operator.optional)
@@ -137,12 +159,16 @@ def _origin(t: Tensor) -> str:
     return (t.of or t.name).removeprefix("grad_")
 
 
-def _first_dtype(programs: Sequence[tuple[Variant, Program]]) -> str:
+def _first_dtype(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> str:
     """The dtype of whichever float argument is there, where no variant shares one with all the others."""
     floats = [next((t.name for t in p.inputs if t.kind is Kind.FLOAT), None) for _, p in programs]
+    if stored_otherwise(programs):
+        floats = [t.name for t in operator.inputs if t.kind is Kind.FLOAT]
     found = tuple(dict.fromkeys(n for n in floats if n is not None))
-    if None in floats or not found:
+    if not found:
         return "torch.get_default_dtype()"
+    if None in floats:
+        return f"next((t.dtype for t in {tupled(found)} if t is not None), torch.get_default_dtype())"
     return f"next(t for t in ({', '.join(found)}) if t is not None).dtype"
 
 
@@ -157,30 +183,6 @@ def _upcast(floats: tuple[str, ...]) -> list[str]:
         return [line]
     half = (len(floats) + 1) // 2
     return _upcast(floats[:half]) + _upcast(floats[half:])
-
-
-def _tested(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
-    """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
-    out: dict[str, str] = {}
-    for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
-        present = [p for v, p in programs if Given(name, present=True) in v.conditions]
-        absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
-        candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []
-        candidates.sort(key=lambda n: n != name)
-        for n in candidates:
-            if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
-                out[name] = n
-                break
-    return out
-
-
-def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
-    """Is this argument passed only where the optional one is?"""
-    return name in (t.name, t.of, t.of.removeprefix("grad_")) or (t.role is Role.SAVED and t.of not in outputs)
-
-
-def _has(p: Program, name: str) -> bool:
-    return any(t.name == name for t in p.inputs)
 
 
 def _several_batches(variant: Variant, operator: Operator) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.program import Chosen, Condition, Given, Pair
+from opgen.ir.program import Chosen, Condition, Given, Pair, Program, Role, Tensor, Variant
 
 Members = frozenset[int]
 
@@ -124,3 +124,27 @@ def _test(allowed: tuple[Condition, ...], options: tuple[Condition, ...], tested
                 return f"{name} == {values[0]}"
             others = [f'"{c.value}"' for c in options if isinstance(c, Chosen) and c not in allowed]
             return f"{name} != {others[0]}" if len(others) == 1 else f"{name} in ({', '.join(values)})"
+
+
+def told_by(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
+    """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
+    out: dict[str, str] = {}
+    for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
+        present = [p for v, p in programs if Given(name, present=True) in v.conditions]
+        absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
+        candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []
+        candidates.sort(key=lambda n: n != name)
+        for n in candidates:
+            if all(_has(p, n) for p in present) and not any(_has(p, n) for p in absent):
+                out[name] = n
+                break
+    return out
+
+
+def _comes_with(t: Tensor, name: str, outputs: Sequence[str]) -> bool:
+    """Is this argument passed only where the optional one is?"""
+    return name in (t.name, t.of, t.of.removeprefix("grad_")) or (t.role is Role.SAVED and t.of not in outputs)
+
+
+def _has(p: Program, name: str) -> bool:
+    return any(t.name == name for t in p.inputs)

@@ -6,6 +6,7 @@ with the same words everywhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,11 +17,12 @@ from opgen.emit.shapes import Sizes, carriers, check_lines, dims_in, empty_line,
 from opgen.emit.signature import is_computed
 from opgen.emit.torch_code import MASK, is_upcast
 from opgen.emit.torch_conditions import Switches, chain
+from opgen.emit.torch_program import DTYPES
 from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Argument, Axis, Kind, Output, Program, Tensor
+from opgen.ir.program import Argument, Axis, DimSource, Kind, Output, Program, Tensor
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import BATCH, Dim, Scalar
+from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.parser import parse_expression
@@ -37,35 +39,71 @@ def _mentions(e: Expr) -> tuple[str, ...]:
 
 
 def check_body(s: Surface) -> tuple[str, ...]:
-    limits = [(str(p.name), _expression(p.domain)) for p in s.spec.params if p.domain]
+    """Lines that raise unless the operands have the declared shapes and the params are in their domains."""
     programs = [p for _, p in s.programs("forward")]
-    needed = [n for _, e in limits if e is not None for n in _mentions(e)]
-    needed += [n for p in programs for e in _sized(p) for n in _sources(p, e)]
+    needed = [n for p in programs for n in _counted(s, p)]
     lines = check_lines(s.name, s.operator, needed)
     for a in s.operator.params:
+        if a.length is not None:
+            maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
+            error = f"length_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {a.length})"
+            lines += [f"if {maybe}len({a.name}) != {a.length}:", f"    raise {error}"]
         if a.choices:
             error = (
                 f"choice_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {strings(a.choices)})"
             )
             lines += [f"if {a.name} not in {strings(a.choices)}:", f"    raise {error}"]
-    for name, e in limits:
-        a = next(a for a in s.operator.params if a.name == name)
-        text = _holds(a, e) if e is not None else None
-        if text is not None:
-            maybe = f"{name} is not None and " if a.null or is_computed(a) else ""
-            domain = next(str(p.domain) for p in s.spec.params if p.name == name)
-            error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(name))}, {name}, {quoted(domain)})"
-            lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
     return (*lines, *branched(s, [_size_lines(s, p) for p in programs], returns=False))
 
 
-def _holds(a: Argument, domain: Expr) -> str | None:
+def _counted(s: Surface, p: Program) -> tuple[str, ...]:
+    """The dims of inputs that the checks of extents and of the domains of params are made of."""
+    parsed = [_expression(a.domain) for a in s.spec.params if a.domain]
+    dims = [Dim(n) for e in parsed if e is not None for n in _dims_of(e, p) or ()]
+    return tuple(n for e in (*dims, *_sized(p)) for n in _sources(p, e))
+
+
+def _dims_of(e: Expr, p: Program) -> tuple[str, ...] | None:
+    """The dims that a domain mentions; None where a variant has not all of them."""
+    known = {d.name for d in p.dims}
+    found = tuple(n for n in dict.fromkeys(_mentions(e)) if n[:1].isupper())
+    return found if all(n in known for n in found) else None
+
+
+def _limit_lines(s: Surface, p: Program, sizes: Sizes) -> list[str]:
+    """Lines that raise where a param is out of its domain."""
+    lines: list[str] = []
+    for param in s.spec.params:
+        e = _expression(param.domain) if param.domain else None
+        dims = None if e is None else _dims_of(e, p)
+        if e is None or dims is None:
+            continue
+        a = next(a for a in s.operator.params if a.name == param.name)
+        text = _holds(a, e, sizes)
+        lines += sizes.lines
+        sizes.lines.clear()
+        if text is None:
+            continue
+        maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
+        error = (
+            f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {quoted(str(param.domain))})"
+        )
+        lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
+    return lines
+
+
+def _holds(a: Argument, domain: Expr, sizes: Sizes) -> str | None:
     """Whether a param is in its domain; a list is where each of its elements is."""
     if a.length is None:
-        return python_text(domain, lambda n: n)
+        return python_text(domain, lambda n: _spelled(n, sizes))
     each = f"{a.name}_element"
-    text = python_text(domain, lambda n: each if n == a.name else n)
+    text = python_text(domain, lambda n: each if n == a.name else _spelled(n, sizes))
     return None if text is None else f"all({text} for {each} in {a.name})"
+
+
+def _spelled(name: str, sizes: Sizes) -> str:
+    """A name of a domain in Python: a dim goes by the local name of its size."""
+    return sizes.size(name) if name[:1].isupper() else name
 
 
 def counted_dims(s: Surface, p: Program) -> tuple[str, ...]:
@@ -104,9 +142,19 @@ def _sources(p: Program, e: Scalar) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _divisors(p: Program) -> tuple[Scalar, ...]:
+    """What sizes are divided by and might be 0, for all that its sizes and domains tell."""
+    dims = derived_sizes(p)
+    sizes = [value for value in dims.values() if value is not None]
+    sizes += [a.extent for st in p.statements for loops in loops_in(st) for a in loops if isinstance(a, Axis)]
+    facts = facts_of((), dims, positive=positive_params(p))
+    found = (n.args[1] for e in sizes for n in walk(e) if isinstance(n, Apply) and n.fn in ("floordiv", "mod"))
+    return tuple(e for e in dict.fromkeys(found) if not is_nonnegative(polynomial(sub(e, ONE)), facts))
+
+
 def _sized(p: Program) -> tuple[Scalar, ...]:
     """Every size that a variant has to look at before it runs."""
-    return (*_unproven_extents(p), *_derived_in_inputs(p))
+    return (*_unproven_extents(p), *_derived_in_inputs(p), *_divisors(p))
 
 
 def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
@@ -114,18 +162,41 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     unproven, derived = _unproven_extents(p), _derived_in_inputs(p)
     always = [t for t in s.operator.inputs if t.name not in s.operator.optional]
     given = {d.name for t in always for d in t.shape if isinstance(d, Dim)}
-    sizes = Sizes(p, known={name: local(name) for e in _sized(p) for name in _sources(p, e) if name in given})
+    sizes = Sizes(p, known={name: local(name) for name in _counted(s, p) if name in given})
     lines: list[str] = []
-    for e in _sized(p):
+    for e in _divisors(p):
+        text = sizes.number(e)
+        lines += sizes.lines
+        sizes.lines.clear()
+        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(_shown(s, e))})"]
+    lines += _limit_lines(s, p, sizes)
+    for e in (*unproven, *derived):
         text = sizes.number(e)
         lines += sizes.lines
         sizes.lines.clear()
         if e in unproven:
-            lines += [f"if {text} < 0:", f"    raise extent_error({quoted(s.name)}, {quoted(scalar_text(e))}, {text})"]
+            lines += [
+                f"if {text} < 0:",
+                f"    raise extent_error({quoted(s.name)}, {quoted(_extent_text(s, p, e))}, {text})",
+            ]
     for d in derived:
         for t in (t for t in p.inputs if d in t.shape):
             lines += size_lines(s.name, t, d, sizes.number(d))
     return tuple(lines)
+
+
+def _shown(s: Surface, e: Scalar) -> str:
+    """A size as the spec writes it."""
+    spelled = dict(s.operator.spelled)
+    return scalar_text(
+        transform(e, lambda n: Param(spelled.get(n.name, n.name), n.item) if isinstance(n, Param) else n)
+    )
+
+
+def _extent_text(s: Surface, p: Program, e: Scalar) -> str:
+    """A size, and how it is computed."""
+    value = derived_sizes(p).get(e.name) if isinstance(e, Dim) else None
+    return _shown(s, e) if value is None else f"{_shown(s, e)} = {_shown(s, value)}"
 
 
 def _binds(text: str) -> bool:
@@ -135,19 +206,50 @@ def _binds(text: str) -> bool:
 
 def value_checks(s: Surface) -> tuple[str, ...]:
     """Lines that raise where an integer input is out of its domain; they read values, so only real kernels run them."""
+    p = _from_required(s, s.programs("forward")[0][1])
+    sizes = Sizes(p)
     lines: list[str] = []
     for i in s.spec.inputs:
         e = _expression(i.domain) if i.domain and i.dtype == "int" else None
-        text = python_text(e, lambda n: n, elementwise=True) if e is not None else None
-        if text is None:
+        if e is None:
             continue
-        dims = [n for n in dict.fromkeys(_mentions(e)) if n[:1].isupper()] if e is not None else []
-        sizes = Sizes(s.operator.variants[0].program)
-        for d in dims:
-            sizes.size(d)
-        error = f"range_error({quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}, {quoted(str(i.domain))})"
-        lines += [*sizes.lines, f"if {i.name}.is_cpu and not ({text}).all():", f"    raise {error}"]
+        optional = _optional(s, p, i.name, e)
+        own = Sizes(p, known=dict(sizes.known)) if optional else sizes
+        text = python_text(e, lambda n, own=own: _spelled(n, own), elementwise=True)  # type: ignore[misc]
+        check = [*own.lines]
+        own.lines.clear()
+        if text is not None:
+            named = f"{quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}"
+            call = f"check_range({named}, {text}, {quoted(_as_written(s, str(i.domain)))})"
+            check += [f"if checks_values({i.name}):", f"    {call}"]
+        if optional:
+            check = [f"if {' and '.join(f'{n} is not None' for n in optional)}:", *(f"    {line}" for line in check)]
+        lines += check
     return tuple(lines)
+
+
+def _from_required(s: Surface, p: Program) -> Program:
+    """The program with dims taken from inputs that are always there, where one has them."""
+    there = [t for t in p.inputs if t.name not in s.operator.optional]
+
+    def source(d: DimSource) -> DimSource:
+        t = next((t for t in there if Dim(d.name) in t.shape), None)
+        return d if t is None or d.tensor is None else DimSource(d.name, t.name, t.shape.index(Dim(d.name)))
+
+    return replace(p, dims=tuple(map(source, p.dims)))
+
+
+def _optional(s: Surface, p: Program, name: str, e: Expr) -> tuple[str, ...]:
+    """The optional inputs that have to be there to look whether one is in its domain."""
+    tensors = {d.name: d.tensor for d in p.dims}
+    dims = [n for d in _dims_of(e, p) or () for n in _sources(p, Dim(d))]
+    found = (name, *(t for d in dims if (t := tensors[d]) is not None))
+    return tuple(n for n in dict.fromkeys(found) if n in s.operator.optional)
+
+
+def _as_written(s: Surface, domain: str) -> str:
+    """A domain in the names of the spec."""
+    return re.sub(r"\w+", lambda m: s.operator.shown(m[0]), domain)
 
 
 # --- fake kernels ----------------------------------------------------------------------------------------------------
@@ -186,7 +288,7 @@ def branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) 
 def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
     sizes = Sizes(p)
     carried = carriers(p)
-    like = _float_input(p.inputs, s.operator.optional) or p.inputs[0].name
+    like = _float_input(p.inputs, s.operator.optional) or next((t.name for t in p.inputs), "")
     found = {o.name: o for o in p.outputs}
     texts = []
     for name in (*s.output_names, *s.residuals):
@@ -201,13 +303,15 @@ def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
 
 
 def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
+    if o.dtype:
+        return DTYPES[o.dtype]
     match o.kind:
         case Kind.INT:
             return "torch.int64"
         case Kind.BOOL:
             return "torch.bool"
         case Kind.FLOAT:
-            kind = next(t.kind for t in p.inputs if t.name == like)
+            kind = next((t.kind for t in p.inputs if t.name == like), None)
             if kind is not Kind.FLOAT:
                 return "torch.get_default_dtype()"
             return f"compute_dtype({like})" if upcast else ""
@@ -225,6 +329,8 @@ def _return(texts: Sequence[str]) -> list[str]:
 def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
     """An empty gradient for each input that needs one."""
     first = f"grad_{s.active[0]}"
+    floats = [t.name for t in s.operator.inputs if t.kind is Kind.FLOAT and t.name in saved]
+    dtype = f"{floats[0]}.dtype" if any(o.dtype for o in s.outputs) else ""
     texts = []
     lines: dict[str, None] = {}
     for name in s.wrt:
@@ -236,7 +342,7 @@ def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
         o = next(o for o in p.outputs if o.of == name)
         sizes = Sizes(p)
         batch = tuple(t.name for t in p.inputs if t.name == first) if BATCH in o.shape else ()
-        text = empty_line(sizes, replace(o, like=None), first, "", batch)
+        text = empty_line(sizes, replace(o, like=None), first, dtype, batch)
         lines |= dict.fromkeys(sizes.lines)
         texts.append(f"{text} if {guard} else None")
     if len(texts) == 1:

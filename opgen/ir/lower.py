@@ -6,8 +6,10 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.complex_split import split_operator
@@ -25,6 +27,7 @@ from opgen.ir.lower_constant import (
 )
 from opgen.ir.lower_declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.ir.lower_elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
+from opgen.ir.lower_fold import folded
 from opgen.ir.lower_guards import (
     MAX_VARIANTS,
     Case,
@@ -40,6 +43,7 @@ from opgen.ir.lower_kinds import numeric, promote
 from opgen.ir.lower_override import check_targets, lower_override
 from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
+from opgen.ir.lower_shape import is_clear
 from opgen.ir.lower_statement import Wanted, frame_of
 from opgen.ir.program import (
     Argument,
@@ -94,9 +98,15 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     if not guards:
         return None
     found = switches(d, computed)
-    count = 1
-    for s in found:
-        count *= len(s.settings)
+    refused = _check_guards(d, found, bag)
+    fold = folded(d, found, partial(_variant, d, params=params, computed=computed, refused=refused, bag=bag))
+    if fold.declarations is not d:
+        if bag.has_errors:
+            return None
+        d = fold.declarations
+        found, tells = switches(d, computed), dict(fold.tells)
+        params = tuple(replace(a, tells=tells.get(a.name)) for a in arguments(d, computed, bag))
+    count = math.prod(len(s.settings) for s in found)
     if count > MAX_VARIANTS:
         names = ", ".join(f"`{s.name}` ({len(s.settings)})" for s in found)
         bag.error(
@@ -104,7 +114,6 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
             notes=(f"decided by {names}",), hints=("test bool params in `where` instead of guards",),
         )  # fmt: skip
         return None
-    refused = _check_guards(d, found, bag)
 
     def variants_of(d: Declarations) -> list[Variant]:
         made = ((c, _variant(d, c, params, computed, refused, bag)) for c in combinations(found))
@@ -119,9 +128,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    return split_operator(
-        Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
-    )
+    made = Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
+    return split_operator(replace(made, fills=fold.fills))
 
 
 def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:
@@ -171,7 +179,8 @@ def _variant(
     state.dims = derived_dims(d, state, bag)
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
-        state.tensors[name] = Known(name, d.shapes[name], Kind(t.dtype), t.span, absent, declared=True)
+        shape = d.shapes[name] if is_clear(d.shapes[name]) else None
+        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
         _function(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
@@ -229,7 +238,7 @@ def _wanted(d: Declarations, name: str) -> Wanted:
     kind = Kind.FLOAT if stated else dict(d.kinds).get(name)
     if declared is None:
         return Wanted(kind=kind, at_least=stated)
-    kind = kind if declared.dtype is None else Kind(declared.dtype)
+    kind = kind if declared.kind is None else Kind(declared.kind)
     shape = d.output_shapes.get(name)
     return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
 
@@ -241,7 +250,8 @@ def _output(d: Declarations, state: Variation, name: str) -> Output | None:
     declared = next((o for o in d.spec.outputs or () if o.name == name), None)
     differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
     doc = "" if declared is None else declared.doc
-    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc)
+    stored = "" if declared is None else declared.stored
+    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc, dtype=stored)
 
 
 def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:

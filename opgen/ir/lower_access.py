@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
-from opgen.diagnostics.suggest import counted, did_you_mean
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.ir import text
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.lower_declare import CALLABLE
@@ -16,12 +16,15 @@ from opgen.ir.lower_kinds import integer
 from opgen.ir.lower_range import note
 from opgen.ir.lower_recurrence_start import or_start
 from opgen.ir.lower_scope import BAD, UNKNOWN, Frame, Known, Site, Typed
+from opgen.ir.lower_shape import derived
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.lang.circles import step_of
-from opgen.lang.habits import NAMES
+from opgen.lang.habits import NAMES, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import letters
 from opgen.lang.walk import statement_names
 from opgen.spec.model import ParamSpec
 
@@ -35,15 +38,7 @@ def shape_text(shape: Shape) -> str:
 
 def spelled(name: str, shape: Shape) -> str:
     """How a tensor of this shape is read: `x[..., k]`."""
-    items: list[str] = []
-    for s in shape:
-        wish = s.name.lower() if isinstance(s, Dim) else "i"
-        if isinstance(s, Batch):
-            wish = "..."
-        elif wish in items:
-            wish += str(len(items) + 1)
-        items.append(wish)
-    return f"{name}[{', '.join(items)}]"
+    return f"{name}[{', '.join(letters([text.position(size) for size in shape]))}]"
 
 
 # --- bare names ------------------------------------------------------------------------------------------------------
@@ -135,8 +130,10 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
     if name in NAMES and not position and name not in f.index_names:
         return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
+    if name == "None" and name in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
     if name[:1].isupper():
-        hints = did_you_mean(name, f.decl.known_dims()) or ("a dim stands in the shape of an input or under `dims`",)
+        hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(name, tuple(f.decl.params))
         return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
     visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
     if f.scope is not None and (position or name in f.index_names):
@@ -157,6 +154,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
+    hints = hints or _cotangent(f, name)
     if not hints and not f.decl.inputs:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
@@ -224,9 +222,17 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in REDUCTIONS or e.name in CALLABLE:
         hint = f"the body follows in parentheses: `{e.name}[…](…)`"
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
-    hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later)) or _cotangent(f, e.name)
     hints = hints or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _cotangent(f: Frame, name: str) -> tuple[str, ...]:
+    """What the gradient that comes from behind is called, for someone who calls it as others do."""
+    given = [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+    if not given or not name.startswith(("grad", "g", "d")):
+        return ()
+    return (f"the gradient with respect to an output is {listed(given)}",)
 
 
 def _shape_read(e: Access) -> str:
@@ -260,7 +266,7 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
         return BAD
     read = Read(e.name, tuple(at))
     if back and known.start is not None:
-        return Typed(or_start(known.start, read, known.shape), known.kind)
+        return Typed(or_start(known.start, read, known.shape, known.kind), known.kind)
     return Typed(known.absent if known.absent is not None else read, known.kind)
 
 
@@ -296,9 +302,21 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
     related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
     f.bag.error(
         "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
-        hints=(f"write `{spelled(e.name, known.shape)}`",),
+        hints=(f"write `{_filled(e, known)}`",),
     )  # fmt: skip
     return False
+
+
+def _filled(e: Access, known: Known) -> str:
+    """The access with what it lacks behind what it has, where it lacks anything and has something computed."""
+    assert known.shape is not None
+    own = [i for i in e.items if not isinstance(i, Dots)]
+    needed = letters([text.position(size) for size in known.shape])
+    spare = [i for i in needed if i != "..."][len(own) :]
+    if all(isinstance(i, Name) for i in own) or (not spare and len(own) != sum(i != "..." for i in needed)):
+        return spelled(e.name, known.shape)
+    written = iter([*(unparse(i) for i in own), *spare])
+    return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
 
 
 def _count(items: Iterable[object]) -> str:
@@ -330,11 +348,23 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if typed.kind is None:
         return None
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:
-        hint = "negative positions do not wrap"
-        f.error("OPG232", f"`{site.tensor}` has no position {typed.scalar.value} there", item.span, hint)
+        message = f"`{site.tensor}` has no position {typed.scalar.value} there"
+        f.error(
+            "OPG232", message, item.span, *_from_the_end(item, dim, site), notes=("negative positions do not wrap",)
+        )
         return None
     note(f, typed.scalar, dim, site, item.span)
     return typed.scalar
+
+
+def _from_the_end(item: Expr, dim: Scalar, site: Site) -> tuple[str, ...]:
+    """An access with a negative position, counted from the front."""
+    written, start = site.span.text, item.span.start - site.span.start
+    if dim == Dim(UNKNOWN) or "\n" in written:
+        return ()
+    back = item.span.text.replace(" ", "").removeprefix("-")
+    place = str(int(dim.value) - int(back)) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {back}"
+    return (f"write `{written[:start]}{place}{written[start + len(item.span.text) :]}`",)
 
 
 def _means_something(f: Frame, name: str) -> bool:

@@ -17,6 +17,7 @@ from opgen.ir.lower_scatter import Version, lower_scatter
 from opgen.ir.lower_scope import Known, Variation, same_extent
 from opgen.ir.lower_statement import Wanted, lower_statement
 from opgen.ir.point import positions
+from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape, Statement
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Read, Scalar, call, where
 from opgen.lang.circles import circles, in_order
@@ -161,17 +162,18 @@ def _joined(d: Declarations, state: Variation, s: Assign, part: _Assembly, wante
     name = s.target.name
     parts = sorted(part.components, key=lambda c: c[0])
     extent = _extent(parts, part.position, wanted)
-    if not isinstance(extent, Lit):
+    count = None if isinstance(extent, Batch) else polynomial(extent, state.dims).constant
+    if count is None or isinstance(extent, Batch):
         bag.error(
             "OPG249", f"the components of `{name}` do not cover a dim of unknown size", s.target.span,
             hints=("declare the dim as a number: `shape: [..., 2]`",),
         )  # fmt: skip
         return None
-    missing = [k for k in range(int(extent.value)) if k not in [c for c, _, _ in parts]]
-    beyond = [a for c, a, _ in parts if c >= extent.value]
+    missing = [k for k in range(count) if k not in [c for c, _, _ in parts]]
+    beyond = [a for c, a, _ in parts if c >= count]
     if missing or beyond:
         left = ", ".join(map(str, missing[:4]))
-        message = f"the component {left} of `{name}` is not assigned" if missing else f"`{name}` ends at {extent.value}"
+        message = f"the component {left} of `{name}` is not assigned" if missing else f"`{name}` ends at {count}"
         bag.error("OPG249", message, (beyond[0] if beyond else s).target.span, label="its components")
         return None
     first = parts[0][2]

@@ -19,13 +19,15 @@ from opgen.ir.lower_guards import check_given
 from opgen.ir.lower_kinds import condition, numeric, promote, real_number
 from opgen.ir.lower_lazy import named
 from opgen.ir.lower_pad import padded
+from opgen.ir.lower_power import power_of
 from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
+from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import Call, Expr, Name
+from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
@@ -124,6 +126,11 @@ def _table(f: Frame, e: Call) -> Typed:
         hints = [f"it is written `{shown}`"]
         if e.name in REDUCTIONS:
             hints.append(f"the reduction names its index: `{e.name}[i](…)`")
+        if e.name == "clamp" and count == 2:
+            value, bound = (unparse(a) for a in e.args)
+            hints.append(
+                f"without an upper end it is `max({value}, {bound})`, without a lower one `min({value}, {bound})`"
+            )
         return f.error("OPG210", f"`{e.name}` takes {counted(most, 'argument')}, not {count}", e.span, *hints)
     args = [numeric(f.lower(a)) for a in e.args]
     kind = promote(a.kind for a in args)
@@ -134,12 +141,12 @@ def _table(f: Frame, e: Call) -> Typed:
     if e.name in _INTEGERS and kind is not Kind.INT:
         return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
     scalars = [a.scalar for a in args]
-    if e.name == "polygamma" and not isinstance(scalars[0], Lit):
-        return f.error("OPG223", "the order of `polygamma` is an integer literal", e.args[0].span)
+    for order, a in zip(args[: row.orders], e.args, strict=False):
+        if order.kind is not Kind.INT or any(isinstance(n, Index | Read) for n in walk(order.scalar)):
+            message = f"the order of `{e.name}` is an integer of literals, int params and dims"
+            return f.error("OPG223", message, a.span)
     if e.name == "pow":
-        if kind is Kind.INT and isinstance(scalars[1], Lit) and scalars[1].value < 0:
-            return Typed(div(Lit(1), power(scalars[0], Lit(-scalars[1].value))), Kind.FLOAT)
-        return Typed(power(*scalars), kind)
+        return power_of(f, args[0], args[1], e.span)
     result = scalars[0]
     if row.variadic:  # of two at a time, so that ties share the derivative as they do for two
         for other in scalars[1:]:
@@ -231,6 +238,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in REDUCTIONS:
         hint = f"name the index in brackets: `{e.name}[k](…)`"
         return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
+    if e.name in f.state.tensors and f.state.tensors[e.name].shape is None:
+        return BAD
     if e.name in f.state.tensors:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:

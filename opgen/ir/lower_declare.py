@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir import text
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
+from opgen.ir.lower_shape import is_clear, shape_of
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
+from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
 from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
+from opgen.lang.unparse import unparse_assign
+from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import statement_names
 from opgen.spec.elsewhere import Callee
 from opgen.spec.formula import Formula
@@ -30,7 +34,6 @@ from opgen.spec.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
 SPECIAL = ("where", "cast", "given", "pad")
 CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
 
-_DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
@@ -95,18 +98,23 @@ class Declarations:
 def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     """Parse and check the declarations; None where a block cannot be read at all."""
     inputs = {str(t.name): t for t in spec.inputs}
-    shapes = {name: _shape(t.shape, bag) for name, t in inputs.items()}
+    params = tuple(str(p.name) for p in spec.params)
+    shapes = {name: shape_of(t.shape, params, bag) for name, t in inputs.items()}
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    forward, lost = _block(spec.forward, bag)
-    backward, lost_back = _block(spec.backward if forward else None, bag)
+    words = _vocabulary(spec, shapes, (*sizes, *derived), functions)
+    forward, lost = _block(spec.forward, words, bag)
+    backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
     known = tuple(dict.fromkeys((*sizes, *derived)))
-    declared = {str(o.name): _shape(o.shape, bag, known) for o in spec.outputs or () if o.shape is not None}
+    declared = {
+        str(o.name): shape for o in spec.outputs or ()
+        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known))
+    }  # fmt: skip
     defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
     if not forward and not isinstance(spec.forward, Callee):
         return None
@@ -123,44 +131,24 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     return found
 
 
-def _block(block: Formula | Callee | None, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
+def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
     """The statements of a block, and the names of those that could not be read."""
-    return parse_statements(block, bag) if isinstance(block, Formula) else ((), ())
+    return parse_statements(block, bag, words) if isinstance(block, Formula) else ((), ())
 
 
-def _shape(items: Sequence[Formula] | None, bag: Bag, known: tuple[str, ...] | None = None) -> Shape:
-    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use."""
-    if items is None:
-        return (BATCH,)
-    shape: list[Scalar | Batch] = []
-    for item in items:
-        text = item.text.strip()
-        if text in ("...", "\u2026"):
-            if BATCH in shape:
-                notes = ("several groups of variadic dims are reserved for later",)
-                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here", notes=notes)
-                continue
-            shape.append(BATCH)
-        elif text.isascii() and text.isdigit() and len(text) < 19:
-            shape.append(Lit(int(text)))
-        elif _DIM.fullmatch(text):
-            if known is not None and text not in known:
-                hints = did_you_mean(text, known) or (f"derive it under `dims`: `{text}: …`",)
-                bag.error("OPG238", f"there is no dim `{text}`", item.whole, label="unknown dim", hints=hints)
-            shape.append(Dim(text))
-        else:
-            hints = ("give a computed size a name under `dims`",)
-            if known is None:
-                hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
-            if _NAME.fullmatch(text):
-                alike = next((k for k in known or () if k.lower() == text.lower()), text.upper())
-                hints = (
-                    f"dims start with a capital, such as `{alike}`",
-                    f"the value of a param is one under `dims`: `{text.upper()}: {text}`",
-                )
-            bag.error("OPG224", f"`{text}` is not an item of a shape", item.whole, hints=hints)
-            shape.append(Dim("?"))
-    return tuple(shape)
+def _vocabulary(
+    spec: OpSpec, shapes: dict[str, Shape], dims: tuple[str, ...], functions: dict[str, LocalFunction]
+) -> Vocabulary:
+    """What statements may name, for what is proposed instead of one that cannot be read."""
+    params = (str(p.name) for p in spec.params)
+    outputs = (str(o.name) for o in spec.outputs or ())
+    words = Vocabulary(
+        names=(*params, *outputs, *dims), functions=(*CALLABLE, *SPECIAL, *functions),
+        reductions={name: row.keeps_index for name, row in REDUCTIONS.items()},
+    )  # fmt: skip
+    for name, shape in shapes.items():
+        words.declare(name, [text.position(size) for size in shape])
+    return words
 
 
 def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
@@ -173,7 +161,7 @@ def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
 
 
 def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
-    head = parse_head(s.head, bag)
+    head = parse_head(s.head, bag, s.value)
     value = None if s.value is None else parse_expression(s.value, bag)
     parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
     if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
@@ -207,7 +195,7 @@ def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
                 )  # fmt: skip
                 return None
             partials.append(stated[p])
-    spellings = tuple((key, str(text)) for key, text in s.extern)
+    spellings = tuple((key, str(name)) for key, name in s.extern)
     return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span, spellings)
 
 
@@ -219,7 +207,7 @@ def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], b
     if spec.outputs is not None:
         for o in spec.outputs:
             if o.name not in assigned and o.name not in lost:
-                hints = did_you_mean(o.name, assigned)
+                hints = did_you_mean(o.name, assigned) or (f"assign it, `{o.name} = …`, or leave it out of `outputs`",)
                 message = f"the output `{o.name}` is never assigned"
                 bag.error("OPG218", message, o.span, label="no statement", hints=hints)
         return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
@@ -248,12 +236,21 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
     name, span = s.target.name, s.target.name_span
     if name in d.inputs:
         related = (Label(d.inputs[name].span, "declared here"),)
-        bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=("rename it",))
+        hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
     elif name in d.params:
         related = (Label(d.params[name].span, "declared here"),)
-        bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=("rename it",))
+        hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
     elif not check_lower(name, span, "tensor", bag):
         return
+
+
+def _renamed(d: Declarations, s: Assign) -> str:
+    """The statement with another name on its left."""
+    taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
+    free = next(name for name in ("y", "output", f"{s.target.name}_out") if name not in taken)
+    return unparse_assign(replace(s, target=replace(s.target, name=free)))
 
 
 def every(checks: Iterable[bool]) -> bool:

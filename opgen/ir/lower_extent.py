@@ -6,8 +6,9 @@ from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.lower_access import shape_text
 from opgen.ir.lower_kinds import integer
+from opgen.ir.lower_range import furthest
 from opgen.ir.lower_scope import Frame, IndexInfo, Site, same_extent
-from opgen.ir.scalar import BATCH, Lit, Scalar
+from opgen.ir.scalar import BATCH, Dim, Lit, Scalar
 from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 
@@ -44,10 +45,12 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     if not info.sites:
         if body and info.name not in f.reported:
             f.reported.add(info.name)
-            f.error(
-                "OPG214", f"nothing says how far `{info.name}` runs", info.span,
-                f"state its extent: `{info.name} < {_likely(f, info.name)}`", label="stands alone in no access",
-            )  # fmt: skip
+            hint = f"state its extent: `{info.name} < {_likely(f, info)}`"
+            size = next((c for c in f.checks if c.position == Dim(info.name.upper())), None)
+            if size is not None:
+                hint = f"`{size.span.text}` is the size of a dim; its index is written `{info.name}`"
+            message = f"nothing says how far `{info.name}` runs"
+            f.error("OPG214", message, info.span, hint, label="stands alone in no access")
         return False
     sites = [s for s in info.sites if not s.padded] or info.sites
     first = sites[0]
@@ -59,9 +62,12 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     return True
 
 
-def _likely(f: Frame, index: str) -> str:
-    """The dim that an index of this name is likely to run over."""
-    dims = f.decl.known_dims()
+def _likely(f: Frame, info: IndexInfo) -> str:
+    """How far an index goes with what is read at it, or the dim that one of this name is likely to run over."""
+    for c in f.checks:
+        if any(i is info for _, i in c.indices) and (end := furthest(f, c, info)) is not None:
+            return end
+    dims, index = f.decl.known_dims(), info.name
     return index.upper() if index.upper() in dims else next(iter(dims), "N")
 
 

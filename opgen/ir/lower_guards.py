@@ -7,6 +7,7 @@ name) tests. Variants are all combinations of their settings, in order of declar
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,9 +17,11 @@ from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.lang.circles import constant_part
 from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
+from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes
 
-MAX_VARIANTS = 256
+MAX_VARIANTS = 64
+_MOST_SETTINGS = 4096  # of the switches in the guards of one name
 Setting = tuple[Condition, ...]
 
 
@@ -223,6 +226,13 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
     guards = [s.guard for s in statements]
     named = {n.name for g in guards if g is not None for n in nodes(g) if isinstance(n, Name)}
     concerned = [s for s in found if s.name in named]
+    count = math.prod(len(s.settings) for s in concerned)
+    if count > _MOST_SETTINGS:
+        bag.error(
+            "OPG247", f"the guards of `{name}` tell {count} settings apart, more than {_MOST_SETTINGS}",
+            statements[0].target.span, hints=("test bool params in `where` instead of guards",),
+        )  # fmt: skip
+        return False
     wanted = name.removeprefix("grad_") if name.startswith("grad_") else None
     missing: list[str] = []
     for conditions in combinations(concerned):
@@ -242,7 +252,7 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             "OPG220", f"`{name}` has no statement for some settings", statements[0].target.span,
             label="left out: " + "; ".join(missing[:4]) + ("; …" if len(missing) > 4 else ""),
             related=[Label(s.guard.span, "covered here") for s in statements if s.guard is not None],
-            hints=(f"add `{name} = … if {missing[0]}`",),
+            hints=(f"add `{unparse_target(statements[0].target)} = … if {missing[0]}`",),
         )  # fmt: skip
         return False
     return True

@@ -12,7 +12,7 @@ from opgen.ir.lower_scope import UNKNOWN, Check, Frame, IndexInfo, Site
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Scalar, walk
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Scalar, call, walk
 
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
@@ -61,11 +61,35 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
     hints = [f"write `{write}`, which {outside} what is outside"]
     if isinstance(c.position, Lit):
         hints = []
+    elif not c.site.written and (low is None or is_nonnegative(low, facts_of((), f.state.dims))):
+        ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
+        hints += [
+            f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end
+        ]
     f.bag.error(
         "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
         label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
     )  # fmt: skip
     return False
+
+
+def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """The extent with which an index just reaches the end of what a position reads; None where that is not clear."""
+    others = [(name, i) for name, i in c.indices if i is not info]
+    sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
+    index = next(Index(name) for name, i in c.indices if i is info)
+    parts = polynomial(c.position).split(index)
+    step = None if parts is None else parts[0].constant
+    if parts is None or step is None or step < 1 or None in sizes.values():
+        return None
+    facts = facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
+    most = corner(parts[1], facts, least=False)
+    if most is None:
+        return None
+    room = polynomial(c.extent) - most
+    if step == 1:
+        return text.scalar(room.scalar())
+    return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
 
 
 def _runs(low: Polynomial | None, high: Polynomial | None) -> str:

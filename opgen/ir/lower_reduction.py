@@ -26,7 +26,8 @@ from opgen.ir.scalar import (
     substitute,
 )
 from opgen.lang import habits
-from opgen.lang.nodes import Binder, Dots, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Name, Reduction
+from opgen.lang.unparse import unparse
 
 
 def reduction(f: Frame, e: Reduction) -> Typed:
@@ -143,7 +144,11 @@ def check_index_name(f: Frame, b: Binder) -> bool:
     taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
     taken = "param" if b.name in f.decl.params else taken
     if taken is not None:
-        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, "use another letter")
+        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in f.index_names and c not in f.decl.params)
+        hints = [f"use another letter, such as `{letter}`"]
+        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
+            hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
+        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
         return False
     return True
 
@@ -202,7 +207,10 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
             hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
             hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
             f.reported.add(b.name)
-            f.error("OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, label="bound nowhere")
+            f.error(
+                "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
+                label="bound nowhere",
+            )  # fmt: skip
             return None
         if info in loops:
             f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")
@@ -229,3 +237,18 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
     names, batch = free(scalar)
     axes = axes_of(f.scope, names | own, batch or joint)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
+    """What to write where an element of an index operator is meant: `log_softmax[c](x[n, t[n]])`."""
+    body, binder = e.body, e.binders[0]
+    if not isinstance(body, Access) or isinstance(binder, Dots):
+        return ()
+    computed = [k for k, i in enumerate(body.items) if not isinstance(i, Name | Dots)]
+    if len(computed) != 1 or any(isinstance(i, Name) and i.name == binder.name for i in body.items):
+        return ()
+    written = ["..." if isinstance(i, Dots) else unparse(i) for i in body.items]
+    whole = ", ".join(binder.name if k in computed else i for k, i in enumerate(written))
+    name = f"{e.name}_{body.name}"
+    shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
+    return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.formula import CONSTANTS
-from opgen.ir.lower_access import check_rank, position, shape_text
+from opgen.ir.lower_access import check_rank, position, shape_text, spelled
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import numeric, promote
 from opgen.ir.lower_range import check_ranges
 from opgen.ir.lower_reduction import check_index_name
+from opgen.ir.lower_scatter_shape import proposals
 from opgen.ir.lower_scope import Frame, IndexInfo, Known, Scope, Site, Variation, loops_of
 from opgen.ir.lower_statement import Wanted, declared_kind, index_names, small
 from opgen.ir.point import positions
@@ -52,8 +53,7 @@ def lower_scatter(
     if shape is None:
         frame.error(
             "OPG248", f"nothing says what shape `{s.target.name}` has", s.target.span,
-            f"declare it: `outputs: {{{s.target.name}: {{shape: [N]}}}}`",
-            f"or start it: `{s.target.name}[n < N] = 0`", label="scattered into",
+            *proposals(frame, s), label="scattered into",
         )  # fmt: skip
         return ()
     items = _items(frame, s, shape)
@@ -129,7 +129,7 @@ def _items(frame: Frame, s: Assign, shape: Shape) -> tuple[Expr | Dots, ...] | N
             return (Dots(s.target.span),)
         frame.error(
             "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            label=f"has shape {shape_text(shape)}",
+            f"write `{spelled(s.target.name, shape)}`", label=f"has shape {shape_text(shape)}",
         )  # fmt: skip
         return None
     return tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in s.target.items)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from opgen.diagnostics.model import Bag, Label, Span
-from opgen.ir.lower_access import shape_text
+from opgen.ir.lower_access import shape_text, spelled
 from opgen.ir.lower_call import MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
@@ -25,21 +24,14 @@ from opgen.lang.nodes import (
     Access,
     Assign,
     Binder,
-    Call,
-    Compare,
     Dots,
     Expr,
-    Logic,
     Name,
     Number,
-    Power,
-    Product,
     Reduction,
-    Sum,
-    Text,
     Unary,
 )
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +124,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
         frame.error(
             "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
-            label=f"has shape {shape_text(wanted.shape)}",
+            f"write `{spelled(s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
         )  # fmt: skip
         return None
     if items is None and not any(isinstance(a, Dots) for a in appended):
@@ -262,28 +254,10 @@ def _without_none(d: Declarations, state: Variation, e: Expr) -> tuple[Expr, tup
         return e, ()
     appended: dict[Binder | Dots, None] = {}
 
-    def walk(node: Expr) -> Expr:
-        match node:
-            case Reduction(name=name, binders=binders, body=body):
-                if name not in REDUCTIONS and name in d.params and state.chosen.get(name) == "none":
-                    appended.update(dict.fromkeys(binders))
-                    return walk(body)
-                return replace(node, body=walk(body))
-            case Unary(operand=operand):
-                return replace(node, operand=walk(operand))
-            case Sum(terms=terms):
-                return replace(node, terms=tuple((sign, walk(t)) for sign, t in terms))
-            case Product(factors=factors):
-                return replace(node, factors=tuple((op, walk(x)) for op, x in factors))
-            case Power(base=base, exponent=exponent):
-                return replace(node, base=walk(base), exponent=walk(exponent))
-            case Compare(operands=parts) | Logic(operands=parts):
-                return replace(node, operands=tuple(walk(o) for o in parts))
-            case Call(args=args):
-                return replace(node, args=tuple(walk(a) for a in args))
-            case Number() | Text() | Name() | Access():
-                return node
-            case _:
-                assert_never(node)
+    def step(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduction) or node.name in REDUCTIONS or state.chosen.get(node.name) != "none":
+            return None
+        appended.update(dict.fromkeys(node.binders))
+        return transform(node.body, step)
 
-    return walk(e), tuple(appended)
+    return transform(e, step), tuple(appended)

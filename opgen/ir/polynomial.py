@@ -7,11 +7,11 @@ first stand in the scalar, so that going back gives what a person would have wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from opgen.ir.scalar import ONE, ZERO, Apply, Dim, Lit, Scalar, add, mul, neg, rebuild, sub
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Dim, Lit, Scalar, add, mul, neg, rebuild, sub
 
 Monomial = tuple[Scalar, ...]
 _MAX_POWER = 4
@@ -233,6 +233,21 @@ def _is_remainder(p: Polynomial, divisor: Polynomial) -> bool:
 def same_number(a: Scalar, b: Scalar, dims: Mapping[str, Scalar | None] | None = None) -> bool:
     """Whether two integer scalars are equal for all sizes, as far as their normal forms tell."""
     return a == b or polynomial(a, dims).same(polynomial(b, dims))
+
+
+def same_shape(
+    a: Sequence[Scalar | Batch], b: Sequence[Scalar | Batch], dims: Mapping[str, Scalar | None] | None = None
+) -> bool:
+    """Whether two shapes agree in rank, in where the batch stands, and in every size, as far as normal forms tell."""
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):
+        if isinstance(x, Batch) or isinstance(y, Batch):
+            if x != y:
+                return False
+        elif not same_number(x, y, dims):
+            return False
+    return True
 
 
 UNIT = polynomial(ONE)

@@ -303,7 +303,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
     """Quotient; literals stay a quotient unless exact in an int, so that `1/3` is printed as it was written."""
     if b == ONE:
         return a
-    if a == ZERO and isinstance(b, Lit):
+    if a == ZERO and isinstance(b, Lit) and b.value != 0:
         return ZERO
     return Apply("div", (a, b))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from opgen.ir import text
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.polynomial import same_number
+from opgen.ir.polynomial import same_number, same_shape
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, statement_reads
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Apply, Batch, Cast, Dim, Index, Lit, Param, Read, Scalar, add, walk
@@ -35,6 +35,8 @@ def verify(p: Program) -> Program:
     for o in p.outputs:
         if o.value not in known:
             raise IllegalProgramError(f"{p.name}: output {o.name} has no value {o.value}")
+        if not same_shape(o.shape, known[o.value], scope.derived):
+            raise IllegalProgramError(f"{p.name}: output {o.name} has not the shape of its value {o.value}")
         if o.like is not None and o.like not in {t.name for t in p.inputs}:
             raise IllegalProgramError(f"{p.name}: output {o.name} is like {o.like}, which is not an argument")
     if len({o.name for o in p.outputs}) != len(p.outputs):
@@ -47,6 +49,7 @@ class _Scope:
         self.name = p.name
         self.params = {a.name for a in p.params} | {n for f in p.functions for n in f.params}
         self.dims = {d.name for d in p.dims} | {"..."}
+        self.derived = {d.name: d.value for d in p.dims}
         self.functions = {f.name: len(f.params) for f in p.functions}
 
 

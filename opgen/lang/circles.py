@@ -11,7 +11,7 @@ from opgen.lang.walk import nodes, statement_names
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A position one place from an index: `t - 1` or `t + 1`."""
+    """A position beside an index: `t - 1`, `t + 1`, or further away."""
 
     index: str
     offset: int
@@ -19,13 +19,19 @@ class Step:
 
 def step_of(e: Expr | Dots) -> Step | None:
     """What a position says if it is an index plus or minus one."""
+    step = shift_of(e)
+    return step if step is not None and abs(step.offset) == 1 else None
+
+
+def shift_of(e: Expr | Dots) -> Step | None:
+    """What a position says if it is an index plus or minus a number that is not 0."""
     match e:
-        case Sum(terms=(("+", Name(name=name)), (sign, Number(value=1)))):
-            return Step(name, 1 if sign == "+" else -1)
-        case Sum(terms=(("+", Number(value=1)), ("+", Name(name=name)))):
-            return Step(name, 1)
-        case Sum(terms=(("+", Unary(op="-", operand=Number(value=1))), ("+", Name(name=name)))):
-            return Step(name, -1)
+        case Sum(terms=(("+", Name(name=name)), (sign, Number(value=int(value))))) if value:
+            return Step(name, value if sign == "+" else -value)
+        case Sum(terms=(("+", Number(value=int(value))), ("+", Name(name=name)))) if value:
+            return Step(name, value)
+        case Sum(terms=(("+", Unary(op="-", operand=Number(value=int(value)))), ("+", Name(name=name)))) if value:
+            return Step(name, -value)
         case _:
             return None
 
@@ -52,7 +58,7 @@ def accesses(statements: Iterable[Assign], names: Sequence[str]) -> Iterator[Acc
 
 
 def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that read one another, with at least one read one place away."""
+    """Groups of names that read one another, with at least one read at another place."""
     graph: dict[str, dict[str, None]] = {}
     for s in statements:
         graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
@@ -61,7 +67,7 @@ def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
     for name in graph:
         group = tuple(n for n in graph if n in reach[name] and name in reach[n])
         own = [s for s in statements if s.target.name in group]
-        if name in group and any(step_of(i) for a in accesses(own, group) for i in a.items):
+        if name in group and any(shift_of(i) for a in accesses(own, group) for i in a.items):
             found[group] = None
     return tuple(found)
 

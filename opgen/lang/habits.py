@@ -24,15 +24,15 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
     "lambda": _FUNCTION,
     "import": _IMPORT,
     "from": _IMPORT,
-    "return": "leave `return` away: the outputs are the names that nothing reads, or those listed under `outputs`",
+    "return": "name the result, `y = …`: the outputs are the names that nothing reads, or those listed under `outputs`",
 })  # fmt: skip
 
-_PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
+PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 _ORDER = "an access names its indices in any order: `x[j, i]`"
 _JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
-_SIZE = "the size of a dim is its name, such as `N`"
+SIZE = "the size of a dim is its name, such as `N`"
 
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
@@ -49,17 +49,39 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("maximum", "amax"), "it is called `max`"),
     **dict.fromkeys(("minimum", "amin"), "it is called `min`"),
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
-    "std": "write `sqrt(var[k](…))`; `var` divides by the count, without a correction",
+    "std": "it is the root of `var`, which divides by the count, without a correction",
     **dict.fromkeys(("logical_and", "logical_or", "logical_not"), "write `a and b`, `a or b`, `not a`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
-    **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), _PRODUCT),
+    **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), _JOIN),
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
     **dict.fromkeys(("arange", "range", "linspace"), _COUNT),
-    **dict.fromkeys(("size", "shape", "len", "numel"), _SIZE),
+    **dict.fromkeys(("size", "shape", "len", "numel"), SIZE),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolve", "unfold"),
+                    "a window is a sum: `y[d, n] = sum[c, r](pad(x[c, n + r - 1], 0)*w[d, c, r])`"),
+    **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "max_pool", "avg_pool"),
+                    "a window is a reduction: `y[c, p < N//2] = max[r < 2](x[c, 2*p + r])`"),
+    "linear": "a product with its indices: `y[..., n] = sum[k](x[..., k]*w[n, k]) + b[n]`",
+    **dict.fromkeys(("embedding", "gather", "index_select", "take", "take_along_dim"),
+                    "read through the indices: `y[n, d] = table[ids[n], d]`"),
+    **dict.fromkeys(("scatter", "scatter_add", "index_add", "bincount", "segment_sum"),
+                    "write through the indices: `y[ids[n]] += x[n]`, with the shape of `y` under `outputs`"),
+    "one_hot": "compare: `y[n, c < C] = where(c == t[n], 1, 0)`",
+    **dict.fromkeys(("cross_entropy", "nll_loss"),
+                    "`p[n, c] = log_softmax[c](x[n, c])`, then `loss = -mean[n](p[n, t[n]])`"),
+    "mse_loss": "write `mean[...]((x - t)**2)`",
+    "roll": "write `x[(n + 1) % N]`",
+    **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
+    **dict.fromkeys(("tril", "triu"), "compare the indices: `where(j <= i, x[i, j], 0)`"),
+    **dict.fromkeys(("diag", "diagonal", "trace"), "one index at both places: `x[i, i]`"),
+    "diff": "write `y[n < N - 1] = x[n + 1] - x[n]`",
+    "cummax": "a recurrence: `m[-1] = -inf`, then `m[t] = max(m[t - 1], x[t])`",
+    "cummin": "a recurrence: `m[-1] = inf`, then `m[t] = min(m[t - 1], x[t])`",
+    **dict.fromkeys(("layer_norm", "batch_norm", "group_norm", "normalize"),
+                    "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
 RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform")
 
@@ -71,18 +93,23 @@ NAMES: Mapping[str, str] = MappingProxyType({
     "False": "write `false`",
     "Inf": "write `inf`",
     "NaN": "write `nan`",
+    "PI": "write `pi`",
+    "INF": "write `inf`",
+    "null": "what may be missing has `default: null`",
 })  # fmt: skip
 
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),
-    **dict.fromkeys(("shape", "ndim"), _SIZE),
+    **dict.fromkeys(("shape", "ndim"), SIZE),
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
+DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x[n + i - 1]`"
 
+NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
+RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"
 SLICE = "an index runs over all of its dim: `x[n, 0]`, not `x[:, 0]`; for every second element `x[2*i]`"
-UP_TO = "an extent is written `sum[i < N](…)`; for all up to `t` there are `cumsum[t](…)` and `cumprod[t](…)`"
 ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices

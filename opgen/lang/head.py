@@ -5,20 +5,22 @@ from __future__ import annotations
 from opgen.diagnostics.model import Bag
 from opgen.lang.nodes import Call, FunctionHead, Name
 from opgen.lang.parser import parse_expression
+from opgen.lang.walk import names_read
 from opgen.spec.formula import Formula
 
+CONSTANTS = ("pi", "inf", "nan", "true", "false")
 
-def parse_head(f: Formula, bag: Bag) -> FunctionHead | None:
-    """The key of a local function: `name(arg, …)`."""
+
+def parse_head(f: Formula, bag: Bag, value: Formula | None = None) -> FunctionHead | None:
+    """The key of a local function: `name(arg, …)`. `value` is its formula, for what is said where there is none."""
     before = len(bag.items)
     expr = parse_expression(f, Bag())
     if not isinstance(expr, Call) or not all(isinstance(a, Name) for a in expr.args) or not expr.args:
-        bag.error(
-            "OPG234",
-            "a function is declared as `name(argument, …)`",
-            f.whole,
-            hints=("for example `swish(x): x * sigmoid(x)`",),
-        )
+        hint = "for example `swish(x): x * sigmoid(x)`"
+        if isinstance(expr, Name) and value is not None and (body := parse_expression(value, Bag())) is not None:
+            args = [n for n in names_read(body) if n not in CONSTANTS]
+            hint = f"name its arguments: `{expr.name}({', '.join(args) or 'x'}): {value.text.strip()}`"
+        bag.error("OPG234", "a function is declared as `name(argument, …)`", f.whole, hints=(hint,))
         return None
     params = tuple(a.name for a in expr.args if isinstance(a, Name))
     for i, arg in enumerate(expr.args):

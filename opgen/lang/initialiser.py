@@ -57,7 +57,7 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
         name = match[1] if match is not None else f.text.strip()
         bag.error(
             "OPG121", f"`{name}` is not an initialiser", f.whole, label="not a function of torch.nn.init",
-            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=did_you_mean(name, tuple(_ARGUMENTS)),
+            notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_meant(name),
         )  # fmt: skip
         return None
     names, arguments = _ARGUMENTS[match[1]], []
@@ -76,6 +76,15 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
         bag.error("OPG121", f"the initialiser `{match[1]}` {takes}", f.whole, label="other arguments here")
         return None
     return Initialiser(match[1], tuple(arguments))
+
+
+def _meant(name: str) -> tuple[str, ...]:
+    """The initialisers of a family (`xavier`), or the one that is spelt alike."""
+    word = name.removeprefix("torch.").removeprefix("nn.").removeprefix("init.").partition("(")[0].rstrip("_").lower()
+    family = [known for known in _ARGUMENTS if known.startswith(f"{word}_")]
+    if len(family) > 1:
+        return (f"did you mean {listed(family)}?",)
+    return (f"write `{word}`",) if word in _ARGUMENTS else did_you_mean(word, tuple(_ARGUMENTS))
 
 
 def _keys(arguments: list[tuple[str | None, Expr]]) -> list[str | None]:

@@ -1,8 +1,9 @@
 """Formula text in, tokens with spans out.
 
 Characters that people type by mistake (`^`, `&&`, a typographic minus) become a diagnostic that names what to write
-instead, and a token that stands for what was meant, so that one slip gives one message. Newlines inside brackets are
-no tokens; comments are none either.
+instead, and a token that stands for what was meant; where nobody can tell what was meant it is `BAD`, and the rest of
+the statement is not judged, so that one slip gives one message. Newlines inside brackets are no tokens; comments are
+none either.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Span
-from opgen.lang.habits import ATTRIBUTES, NO_ATTRIBUTES
+from opgen.lang.habits import DOTS
 from opgen.spec.formula import Formula
 
 
@@ -25,6 +26,7 @@ class T(StrEnum):
     TEXT = "text"
     OP = "operator"
     NEWLINE = "end of line"
+    BAD = "what has been reported"
     END = "end of the formula"
 
 
@@ -47,7 +49,7 @@ _TOKEN = re.compile(
       | (?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
       | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
       | (?P<text>"[^"\n]*"|'[^'\n]*')
-      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|[-+*/%<>=()\[\],:])
+      | (?P<op>\.\.\.|\*\*|//|==|!=|<=|>=|\+=|\*=|\.(?=[A-Za-z])|[-+*/%<>=()\[\],:@?])
     """,
     re.VERBOSE,
 )
@@ -71,9 +73,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("\u221e", "inf", "write `inf`"),
     ("&", "and", "write `and` for conditions, `bitand(a, b)` for integers"),
     ("|", "or", "write `or` for conditions, `abs(x)` for the magnitude, `bitor(a, b)` for integers"),
-    ("@", "*", "a matrix product is written with its indices: `sum[k](a[i, k] * b[k, j])`"),
     ("~", "not", "write `not` for conditions"),
-    ("?", "if", "a choice is written `where(condition, a, b)`"),
     ("!", "not", "write `not` for conditions"),
 )
 _MAX_DIGITS = 400
@@ -83,10 +83,12 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
     """The tokens of a formula, the last one `END`; newlines at bracket depth 0 are tokens."""
     tokens: list[Token] = []
     at, depth, text = 0, 0, f.text
+    bad = False  # in a statement that is given up
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            at = _slip(f, at, bag, tokens)
+            at = _slip(f, at, Bag() if bad else bag, tokens)
+            bad = bad or (tokens[-1:] != [] and tokens[-1].kind is T.BAD)
             continue
         start, at = at, match.end()
         kind = match.lastgroup
@@ -96,19 +98,16 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
         if kind == "newline":
             if depth == 0 and tokens and tokens[-1].kind is not T.NEWLINE:
                 tokens.append(Token(T.NEWLINE, "\n", span))
+                bad = False
             continue
         piece = match.group()
         if kind == "op":
             depth += (piece in "([") - (piece in ")]")
             depth = max(depth, 0)
         elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
-            word = _word(text, at)
-            digits = f"{piece}{word}".replace("_", "")
-            hint = f"write `{digits}`" if digits.isdecimal() else f"write `{piece} * {word}`"
-            message = f"a name stands directly after the number `{piece}`"
-            bag.error("OPG201", message, f.span(start, at + 1), hints=(hint,))
-            tokens.append(Token(T.NUMBER, piece, span))
-            tokens.append(Token(T.OP, "*", span))
+            at, token = _run_on(f, start, at, Bag() if bad else bag)
+            tokens += (Token(T.NUMBER, piece, span), token)
+            bad = bad or token.kind is T.BAD
             continue
         tokens.append(Token(_KINDS[str(kind)], piece, span))
     tokens.append(Token(T.END, "", f.span(len(text), len(text))))
@@ -123,17 +122,20 @@ def _word(text: str, at: int) -> str:
     return match.group() if match else text[at]
 
 
-def _prefixed(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
-    """Report `torch.sigmoid(`, and go on as if the last of the names stood alone; or `x.data`, as if the first did."""
-    rest = re.compile(r"(?:\.[^\W\d]\w*)+").match(f.text, at)
-    end = rest.end() if rest else at + 1
-    word = f.text[at:end].rpartition(".")[2]
-    span, hint = f.span(at, end), ATTRIBUTES.get(word, NO_ATTRIBUTES)
-    if word and f.text[end:].lstrip().startswith("("):
-        span, hint = tokens.pop().span.to(span), f"functions have no prefix: write `{word}`"
-        tokens.append(Token(T.NAME, word, span))
-    bag.error("OPG201", f"`{span.text}` is not part of the formula language", span, hints=(hint,))
-    return end
+def _run_on(f: Formula, start: int, at: int, bag: Bag) -> tuple[int, Token]:
+    """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between."""
+    piece, word = f.text[start:at], _word(f.text, at)
+    end = at + len(word)
+    digits = f"{piece}{word}".replace("_", "")
+    suffix = word in ("f", "F", "l", "L")
+    if digits.isdecimal() or suffix or "e" in piece.lower() or (piece == "0" and word[:1] in "xXbBoO"):
+        message = f"`{piece}{word}` is no number"
+        hint = f"write `{digits}`" if digits.isdecimal() else "a number is written `12`, `1.5` or `1e-5`"
+        bag.error("OPG201", message, f.span(start, end), hints=(f"write `{piece}`" if suffix else hint,))
+        return end, Token(T.BAD, word, f.span(at, end))
+    message = f"a name stands directly after the number `{piece}`"
+    bag.error("OPG201", message, f.span(start, at + 1), hints=(f"write `{piece}*{word}`",))
+    return at, Token(T.OP, "*", f.span(start, at))
 
 
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
@@ -159,21 +161,22 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     while end < len(f.text) and (f.text[end].isalnum() or f.text[end] == "_"):
         end += 1
     word = f.text[at:end]
-    if char == "." and tokens and tokens[-1].kind is T.NAME and tokens[-1].span.end == f.offsets[at]:
-        return _prefixed(f, at, bag, tokens)
     shown = f"`{word}`" if word.isprintable() else f"U+{ord(char):04X}"
     hints = ()
     if char == ";":
         hints = ("write one statement per line",)
     elif char.isalpha():
         hints = ("names are made of ASCII letters, digits and `_`",)
-    elif char in "{}":
-        hints = ("grouping is written with parentheses",)
+    elif char in "{}$\\":
+        hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
+    elif char == ".":
+        hints = (DOTS,)
     bag.error("OPG201", f"{shown} is not part of the formula language", f.span(at, end), hints=hints)
     if char == ";":
         tokens.append(Token(T.NEWLINE, "\n", f.span(at, end)))
-    elif char.isalpha():
-        tokens.append(Token(T.NAME, word, f.span(at, end)))
+    else:
+        kind = T.NAME if char.isalpha() else T.BAD
+        tokens.append(Token(kind, word, f.span(at, end)))
     return end
 
 

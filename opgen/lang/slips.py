@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.lang.habits import COLON, ELEMENT, STATEMENTS, TUPLE
+from opgen.lang.habits import COLON, DOTS, ELEMENT, RESULTS, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
 
 
@@ -17,12 +17,23 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
+    elif token.is_word("in") and wanted.endswith("`]`"):
+        yield DOTS
+    elif token.is_op(")", "]") and wanted.startswith("an operator or"):
+        yield f"there is one `{token.text}` too many, or its opening bracket is missing"
+    elif token.is_op(":", "=") and wanted == "`=`":
+        yield "write `=`"
+    elif wanted == "`=`" and previous and previous.kind is T.NAME and token.is_op(*"+-*/%", "**", "//"):
+        yield f"name the result: `y = {_whole(previous)}`"
+    elif wanted == "the name that a statement assigns" and token.is_op(*"+-*/%", "**", "//", ")", "]"):
+        yield "a formula goes on over the end of a line only inside open brackets: `y = (a` … `+ b)`"
     elif token.is_op("=") and wanted.endswith("`]`"):
         yield "an index runs from 0: `sum[k](…)`, or with its extent `sum[k < K](…)`"
     elif token.is_op("="):
         yield "equality is written `==`"
     elif token.is_op(",") and wanted == "`=`":
         yield TUPLE
+        yield RESULTS
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
         yield "a comment begins with `#`"
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
@@ -57,7 +68,7 @@ def is_foreign(tokens: Sequence[Token], at: int) -> bool:
 
 def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ...]]:
     """Where a statement of another language ends, with the lines that are indented further, and their first words."""
-    margin, first_words = _column(tokens[at]), []
+    margin, first_words = _column(tokens[at]), [tokens[at + 1].text] if tokens[at].is_word("def") else []
     while tokens[at].kind is not T.END:
         at += 1
         if tokens[at - 1].kind is T.NEWLINE and tokens[at].kind is T.NAME:
@@ -65,6 +76,12 @@ def end_of_foreign(tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ..
                 break
             first_words.append(tokens[at].text)
     return at, tuple(first_words)
+
+
+def _whole(token: Token) -> str:
+    """The statement that begins with a token."""
+    text, start = token.span.source.text, token.span.start
+    return text[start:].partition("\n")[0].strip().rstrip("\"'")
 
 
 def _line(token: Token) -> str:

@@ -222,7 +222,7 @@ class Emulated:
             value = _broadcast(value, r.shape, full)
         if r.like is not None:
             value = _summed(value, r.shape, arrays[r.like].shape)
-        return rounded(element(r.storage, dtype), value)
+        return rounded(r.dtype.replace("half", "float16") or element(r.storage, dtype), value)
 
 
 def element(storage: Storage, dtype: str) -> str:

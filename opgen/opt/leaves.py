@@ -66,8 +66,17 @@ class Leaves:
         made = {s.target: s for s in definitions(g)}
         constant = constants(g)
         smooth = {n for n, s in made.items() if not all(varying(e) <= constant for e in statement_scalars(s))}
+        stored = {o.value: o.dtype for o in self.primal.outputs}
         saved = [
-            Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=s.kind is Kind.FLOAT and n in smooth, of=n)
+            Tensor(
+                n,
+                s.shape,
+                s.kind,
+                Role.SAVED,
+                differentiable=s.kind is Kind.FLOAT and n in smooth,
+                of=n,
+                dtype=stored.get(n, ""),
+            )
             for n, s in made.items()
             if n in self.names
         ]

@@ -61,7 +61,11 @@ def save(
     early = independent(gradient)
     chosen = (*_chosen(forward, gradient, early, stated, leaves), *(leaves or ()))
     kept = [s for s in parts(early) if s.target in chosen]
-    saved = [Tensor(s.target, s.shape, s.kind, Role.SAVED, differentiable=False, of=s.target) for s in kept]
+    stored = {o.value: o.dtype for o in forward.outputs}
+    saved = [
+        Tensor(n, s.shape, s.kind, Role.SAVED, differentiable=False, of=n, dtype=stored.get(n, ""))
+        for n, s in ((s.target, s) for s in kept)
+    ]
     candidates = [*gradient.inputs, *saved]
     later = [s for s in gradient.statements if not any(t in chosen for t in targets(s))]
     backward = close(gradient, gradient.name, candidates, later, gradient.outputs)

@@ -206,7 +206,7 @@ class _Planner:
         buffers = [_argument(t, self.results) for t in self.p.inputs]
         buffers += [Buffer(n, shapes[n], storage[n]) for item in items for n in targets(item) if n in stored]
         results = tuple(
-            Result(o.name, o.value, o.shape, self._result_storage(o), o.like if BATCH in o.shape else None)
+            Result(o.name, o.value, o.shape, self._result_storage(o), o.like if BATCH in o.shape else None, o.dtype)
             for o in outputs
         )
         return KernelPlan(
@@ -237,6 +237,8 @@ class _Planner:
         reread: set[str],
     ) -> dict[str, Storage]:
         wanted = {o.value: self._result_storage(o) for o in outputs}
+        stated = {o.value: Storage.COMPUTE for o in outputs if o.dtype}  # rounded once, to what the spec states
+        wanted |= stated
         storage = {t.name: _argument(t, self.results).storage for t in self.p.inputs}
         for item in items:
             for name in targets(item):
@@ -247,7 +249,8 @@ class _Planner:
                     storage[name] = Storage.BOOL
                 elif isinstance(item, Single) and isinstance(item.statement, Compute):
                     same = {storage[r.tensor] for r in item.reads}
-                    storage[name] = Storage.SCALAR if same == {Storage.SCALAR} else Storage.COMPUTE
+                    scalar = same == {Storage.SCALAR} and name not in stated
+                    storage[name] = Storage.SCALAR if scalar else Storage.COMPUTE
                 elif name in reread or not isinstance(item, Group):
                     storage[name] = Storage.COMPUTE
                 else:
@@ -261,7 +264,7 @@ class _Planner:
             case Kind.BOOL:
                 return Storage.BOOL
             case Kind.FLOAT:
-                return Storage.COMPUTE if o.of and o.of == o.value else Storage.SCALAR
+                return Storage.COMPUTE if o.dtype or (o.of and o.of == o.value) else Storage.SCALAR
             case Kind.COMPLEX:
                 raise AssertionError(f"{o.name}: programs are real")
             case _:
@@ -318,7 +321,7 @@ def _argument(t: Tensor, results: Sequence[str]) -> Buffer:
             storage = Storage.BOOL
         case Kind.FLOAT:
             residual = t.role is Role.SAVED and t.name not in results and t.of not in results
-            storage = Storage.COMPUTE if residual else Storage.SCALAR
+            storage = Storage.COMPUTE if residual or t.dtype else Storage.SCALAR
         case Kind.COMPLEX:
             raise AssertionError(f"{t.name}: programs are real")
         case _:

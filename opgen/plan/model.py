@@ -299,6 +299,7 @@ class Result:
     shape: Shape
     storage: Storage
     like: str | None = None
+    dtype: str = ""  # of floats: the dtype to convert to instead
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,12 @@ def callee(node: Mapping) -> Callee:
             "OPG114", "an operator as a whole is called from Python", key, label="expected `torch` or `numpy`",
             hints=("a function of one number at a time may be `extern` in C++, under `functions`",),
         )  # fmt: skip
+    if isinstance(value, Scalar) and not DOTTED.fullmatch(value.text):
+        statement = f"{key.text} = {shortened(value.text)}"
+        raise refused(
+            "OPG112", "expected a formula, found a mapping", node, label="expected a formula",
+            hints=(f"statements are lines of one block with `=`: `forward: |`, and indented below it `{statement}`",),
+        )  # fmt: skip
     library: Library = "numpy" if _back_end(key, LIBRARIES) == "numpy" else "torch"
     return Callee(dotted(value), library, node.span)
 

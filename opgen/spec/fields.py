@@ -16,6 +16,7 @@ Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool
 Place = Annotated[Span, PlainValidator(lambda span: span)]
 RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
 OptionalFormula = RequiredFormula | None
+OptionalDomain = Annotated[Formula, PlainValidator(leaves.domain)] | None
 Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name)]
@@ -28,7 +29,8 @@ Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.li
 Dtype = Annotated[
     Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
 ]
-OptionalDtype = Dtype | None
+STORED = ("float64", "float32", "half", "bfloat16")  # dtypes that a float output may be rounded to
+OutputDtype = Annotated[str, PlainValidator(leaves.one_of("float", "int", "bool", "complex", "int64", *STORED))] | None
 ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
 Length = Annotated[int | None, PlainValidator(lambda length: length)]
 Choice = Annotated[Word, PlainValidator(leaves.name)]

@@ -24,13 +24,14 @@ def _open(node: Node | None) -> int:
     return node.text.count("(") - node.text.count(")")
 
 
-def _list_or_formula(first: Scalar, last: Node, bag: Bag) -> Node:
+def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node:
     """What was cut, put together: `(N, K)` stands for a list."""
     span = first.span.to(last.span)
     if not _TUPLE.fullmatch(span.text):
         return _joined(first, last, bag)
     label, hint = "a list has square brackets", f"write `[{span.text[1:-1].strip(' ,')}]`"
-    bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
+    if key != "domain":  # two numbers in brackets are none, however they are written
+        bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
     return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
 
 
@@ -95,7 +96,7 @@ def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Sca
         if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
             key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2
         if isinstance(value, Scalar) and _open(value) > 0 and (last := _reach(pieces, at - 1)) is not None:
-            value = _list_or_formula(value, pieces[last] or value, bag)
+            value = _list_or_formula(value, pieces[last] or value, bag, key.text)
             at = last + 2 - last % 2
         mended.append((key, value))
     return mended

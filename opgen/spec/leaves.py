@@ -29,6 +29,7 @@ _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
     **dict.fromkeys(("integer", "long", "index"), "int"),
     "boolean": "bool",
+    "float16": "half",
     "string": "str",
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
@@ -116,6 +117,16 @@ def formula(node: object) -> Formula:
             raise expected("a formula", node)
 
 
+def domain(node: object) -> Formula:
+    """An inequality; two ends in brackets are none."""
+    ends = node.items if isinstance(node, Sequence) else ()
+    if len(ends) == 2 and all(isinstance(end, Scalar) for end in ends):
+        low, high = (end.text for end in ends if isinstance(end, Scalar))
+        hint = f"write `{low} <= x <= {high}`, with the name that it belongs to for `x`"
+        raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
+    return formula(node)
+
+
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
     if not isinstance(node, Scalar) or node.value is None:
         raise expected(what, node)
@@ -189,15 +200,24 @@ def one_of(*allowed: str) -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
-            alias = _TYPES.get(node.text.lower())
+            alias = _alias(node.text)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
-            hints = (f"did you mean `{guess}`?",) if guess else ()
+            hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
+            if alias and re.search(r"\d", node.text):
+                hints.append(f"`{guess}` stands for all its sizes")
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"
-            raise refused("OPG114", message, label=label, hints=hints, meant=meant)
+            raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
         return node.text
 
     return choose
+
+
+def _alias(text: str) -> str | None:
+    """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
+    last = text.lower().rpartition(".")[2]
+    sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)
+    return _TYPES.get(last) or ((sized[1] or "complex") if sized else None)
 
 
 def size(node: object) -> int:

@@ -45,6 +45,14 @@ SYNONYMS = {
     "enum": "choices",
 }
 
+# Fields that have no one counterpart, by what they are written in.
+ELSEWHERE = {
+    (
+        "default",
+        "an input",
+    ): "an input that may be left out has `optional: true`, and a value then: `absent: 0`",
+}
+
 # Mistakes below these fields do not change what the formulas mean.
 HARMLESS = frozenset(
     {"summary", "description", "reference", "module", "tests", "exact", "doc", "domain"}
@@ -179,7 +187,9 @@ class _Report:
         owner = self.owner(item["loc"])
         guess = closest(name, known) or (SYNONYMS.get(name) if SYNONYMS.get(name) in known else None)
         hints = (f"did you mean `{guess}`?",) if guess else ()
-        notes = () if guess else (f"{owner} has the fields {listed(known, 'and')}",)
+        if (name, owner) in ELSEWHERE:
+            guess, hints = None, (ELSEWHERE[name, owner],)
+        notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"
         self.bag.error("OPG110", f"{owner} has no field `{name}`", place, label=label, notes=notes, hints=hints)

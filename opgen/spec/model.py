@@ -30,7 +30,7 @@ class InputSpec(f.Entry):
     dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool or complex")
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
-    domain: f.OptionalFormula = Field(None, description="inequality over the name itself, such as `x > 0`")
+    domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `x > 0`")
     differentiable: f.Flag = Field(True, description="false: no gradient is derived for it (int and bool: never)")
     doc: f.Text = Field("", description="one line for the generated documentation")
 
@@ -50,7 +50,7 @@ class ParamSpec(f.Entry):
     choices: f.Choices = Field((), description="makes a string param that takes one of these")
     default: f.Default = Field(None, description="an expression of dims and params; null: may be missing")
     null: bool = Field(False, validation_alias=entries.NULL, description="`default: null`: the param may be missing")
-    domain: f.OptionalFormula = Field(None, description="inequality over the name itself, such as `0 <= p < 1`")
+    domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `0 <= p < 1`")
     doc: f.Text = Field("", description="one line for the generated documentation")
 
     @model_validator(mode="before")
@@ -95,9 +95,21 @@ class OutputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`")
-    dtype: f.OptionalDtype = Field(None, description="float, int, bool or complex; default: what the formula gives")
+    dtype: f.OutputDtype = Field(
+        None, description="float, int, bool or complex, or what it is stored in; default: what the formula gives"
+    )
     differentiable: f.Flag = Field(True, description="false: no gradient flows through it")
     doc: f.Text = Field("", description="one line for the generated documentation")
+
+    @property
+    def kind(self) -> str | None:
+        """Float, int, bool or complex; None: what the formula gives."""
+        return "float" if self.stored else "int" if self.dtype == "int64" else self.dtype
+
+    @property
+    def stored(self) -> str:
+        """The dtype that values are rounded to; empty: that of the float inputs, or of its kind."""
+        return self.dtype if self.dtype in f.STORED else ""
 
 
 class ModuleSpec(f.Entry):

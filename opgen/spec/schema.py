@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from opgen.spec import model
 from opgen.spec.elsewhere import HEADER, LIBRARIES, NATIVE
 from opgen.spec.entries import PARAM_TYPES, PRECISIONS
+from opgen.spec.fields import STORED
 from opgen.spec.leaves import CAMEL, DOTTED, OPERATOR, SNAKE
 from opgen.spec.load import known_fields
 
@@ -26,6 +27,7 @@ _FLAG: Schema = {"type": "boolean"}
 _NUMBERS: Schema = {"type": "number", "minimum": 0}
 _FORMULA: Schema = {"anyOf": [{"type": "string", "minLength": 1}, {"type": ["number", "boolean"]}]}
 _DTYPE: Schema = {"enum": ["float", "int", "bool", "complex"]}
+_OUTPUT_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex", "int64", *STORED]}
 _HEAD = r"^\s*[A-Za-z_]\w*\s*\(.*\)\s*$"
 _ITEM = {"anyOf": [{"type": "string", "pattern": r"^([A-Z][A-Za-z0-9_]*|\.\.\.|[0-9]+)$"}, {"type": "integer"}]}
 _NAMES, _CAPITALS = f"^{SNAKE.pattern}$", f"^{CAMEL.pattern}$"
@@ -136,7 +138,7 @@ _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
         "value": _FORMULA, "derivative": _either(_FORMULA, _map(_NAMES, _FORMULA)),
         "extern": _SPELLINGS,
     },
-    model.OutputSpec: {"shape": _ref("shape"), "dtype": _DTYPE, "differentiable": _FLAG, "doc": _TEXT},
+    model.OutputSpec: {"shape": _ref("shape"), "dtype": _OUTPUT_DTYPE, "differentiable": _FLAG, "doc": _TEXT},
     model.ModuleSpec: {
         "name": _word(CAMEL.pattern), "dims": _map(_CAPITALS, _ref("name")),
         "parameters": _ref("initialisers"), "buffers": _ref("initialisers"), "doc": _TEXT,

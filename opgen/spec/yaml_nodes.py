@@ -220,7 +220,8 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
         return
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     start = _back_to_text(source.text, start)
-    hints = (*_without_colon(source, start), *_lambda(source, start), *hints)
+    missing = _without_colon(source, start)
+    hints = missing or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -231,12 +232,19 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
 
 
 def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
-    """A hint where the line before a field that cannot stand there is a field without its colon."""
-    before = source.text[:offset].rpartition("\n")[0].rstrip()
-    line = before.rpartition("\n")[2]
-    found = re.fullmatch(r"\s*(\w+)\s+[^:{\[=]*", line)
-    number = before.count("\n") + 1
-    return (f"line {number} may lack a `:` behind `{found[1]}`",) if found and before else ()
+    """A hint where the line of an error, or the one before it, is a field without its colon."""
+    before, _, own = source.text[:offset].rpartition("\n")
+    own += source.text[offset:].partition("\n")[0]
+    found = re.fullmatch(r"([a-z_]+)\s+([^\s=+*/%-][^:]*)", own)
+    if found:
+        return (f"write `{found[1]}: {found[2].strip()}`",)
+    line = before.rstrip().rpartition("\n")[2]
+    found = re.fullmatch(r"\s*(\w+)\s+([^:{\[=]*)", line)
+    return (
+        (f"line {before.rstrip().count(chr(10)) + 1} lacks a `:`: write `{found[1]}: {found[2].strip()}`",)
+        if found
+        else ()
+    )
 
 
 def _lambda(source: Source, offset: int) -> tuple[str, ...]:

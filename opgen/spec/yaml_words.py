@@ -12,6 +12,7 @@ _BLOCK = "a formula or a text with `: ` or ` #` in it needs quotes or a `|` bloc
 _INDENT = "a formula with `: ` or ` #` in it needs quotes; the lines of a `|` block are indented"
 _LINES = "check its indentation; several statements need a `|` block"
 _QUOTES = "put quotes around the value"
+_STAR = "any number of batch dims is written `...`; for other values put quotes around them"
 _ESCAPE = "in double quotes a backslash is written twice; single quotes take it as it is"
 
 # pattern in the reader's message, our message, what to do
@@ -26,7 +27,7 @@ _PROBLEMS = (
     (r"chomping or indentation|comment or (a )?line break", "`>` and `|` begin a block of text", _QUOTES),
     (r"unexpected end of stream", "the quoted text is not closed", "add the closing quote"),
     (r"unknown escape character|expected escape sequence", "unknown escape in double quotes", _ESCAPE),
-    (r"alphabetic or numeric", "`*` and `&` at the start of a value name YAML anchors", _QUOTES),
+    (r"alphabetic or numeric", "`*` and `&` at the start of a value name YAML anchors", _STAR),
 )
 
 _CONTEXTS = {

@@ -7,21 +7,54 @@ spec are only ever joined to the output folder through `inside`.
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 CACHE = ".opgen_cache"
 LOCK = "build.lock"  # in the cache folder, held by the process that writes
 MANIFEST = "manifest.json"
+GENERATED = "generated"  # the output folder where none is named
 _PROJECT_MARKS = ("pyproject.toml", ".git")
 
 
 def spec_label(spec: Path) -> str:
     """The name of a spec that is the same in every checkout."""
-    full = spec.absolute()
-    for folder in full.parents:
-        if any((folder / mark).exists() for mark in _PROJECT_MARKS):
-            return full.relative_to(folder).as_posix()
-    return full.name
+    folder = project_folder(spec)
+    return Path(os.path.abspath(spec)).relative_to(folder).as_posix() if folder is not None else spec.name
+
+
+def project_folder(path: Path) -> Path | None:
+    """The folder of the project that a path lies in."""
+    marked = (f for f in Path(os.path.abspath(path)).parents if any((f / mark).exists() for mark in _PROJECT_MARKS))
+    return next(marked, None)
+
+
+def build_line(spec: Path, out: Path, namespace: str | None = None) -> str:
+    """The command that generates an operator anew, from the root of its project; the same in every checkout.
+
+    `namespace` is one that has to be given. Where specs and operators are not in one project, their paths are from
+    the roots of two.
+    """
+    words = ["opgen", "build", spec_label(spec)]
+    where = _out_label(Path(os.path.abspath(spec)), Path(os.path.abspath(out)))
+    words += ["--out", where] if where != GENERATED else []
+    words += ["--namespace", namespace] if namespace else []
+    return shlex.join(words)
+
+
+def command(*words: str, out: Path) -> str:
+    """A command about an output folder that works as it stands from where this process runs."""
+    where = [] if out == Path(GENERATED) else ["--out", str(out)]
+    return shlex.join(["opgen", *words, *where])
+
+
+def _out_label(spec: Path, out: Path) -> str:
+    """The name of an output folder that is the same in every checkout."""
+    root = project_folder(spec) or spec.parent
+    if not out.is_relative_to(root):
+        root = project_folder(out) or out.parent
+    return out.relative_to(root).as_posix()
 
 
 class OutsideError(ValueError):

@@ -36,8 +36,9 @@ template <typename... Parts>
   throw std::runtime_error(text.str());
 }
 
-// What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool.
-enum class Element { scalar, compute, int64, boolean };
+// What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool; and what results may be
+// stored in.
+enum class Element { scalar, compute, int64, boolean, float64, float32, half, bfloat16 };
 
 // An entry of a declared shape: the batch, a named dim (by its number in the plan), a fixed size, or one that is
 // computed once the dims are known.

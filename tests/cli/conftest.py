@@ -13,7 +13,7 @@ import pytest
 from opgen import pipeline
 from opgen.cli import run
 from opgen.diagnostics.model import Bag, Source, Span
-from opgen.pipeline import SpecFile, Stage
+from opgen.pipeline import SpecFile, Stage, Target
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,14 @@ class File:
 
 
 def fake_run(
-    spec: SpecFile, until: Stage = Stage.FILES, doing: Callable[[str], None] = lambda _: None
+    spec: SpecFile,
+    until: Stage = Stage.FILES,
+    target: Target | None = None,
+    doing: Callable[[str], None] = lambda _: None,
 ) -> SimpleNamespace:
     """The first line of a spec is its operator, the rest its only file; one that says `wrong` is, `slow` takes long."""
     text = spec.data.decode()
-    doing("deriving the gradients")
+    doing("differentiated")
     if "slow" in text:
         time.sleep(0.3)
     name, body = text.split("\n", 1)
@@ -48,7 +51,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "specs/two.yaml").write_text("two\nx = 2\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pipeline, "run", fake_run)
-    monkeypatch.setattr(pipeline, "shared_files", lambda: (File("__init__.py", ""),), raising=False)
+    monkeypatch.setattr(
+        pipeline, "shared_files", lambda namespace: (File("__init__.py", f"# {namespace}\n"),), raising=False
+    )
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return tmp_path
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from opgen import pipeline
+from opgen import project as project_module
 from opgen.cli import console
+from opgen.ir.lower import lower
+from opgen.ir.program import Operator
+from opgen.opt.derive import derive
+from opgen.project import build
+from opgen.spec.model import OpSpec
+from opgen.write.compare import Unit, compare
 
 Opgen = Callable[..., tuple[int, str, str]]
 
@@ -52,7 +61,7 @@ def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, mon
     code, _, err = opgen("build")
     assert code == 0
     told = [line for line in err.splitlines() if "takes more than" in line]
-    assert told == ["specs/three.yaml takes more than 0.1 s: still deriving the gradients"]
+    assert told == ["specs/three.yaml takes more than 0.1 s: it is still being differentiated"]
 
 
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:
@@ -115,6 +124,18 @@ def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None
     assert "x = 1\n" not in (project / "generated/two/function.py").read_text()
     assert opgen("build", "--force")[0] == 0
     assert edited.read_text() == "x = 11\n"
+
+
+def test_diffs_of_hand_edits_are_shortened(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    lines = "".join(f"y{n} = {n}\n" for n in range(1000))
+    (project / "generated/one/function.py").write_text(lines)
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "-y0 = 0\n" in err
+    assert "-y500 = 500" not in err
+    assert re.search(r"… 9\d\d more lines; opgen build --diff shows all of them", err)
+    assert "-y999 = 999" in opgen("build", "--diff")[1]
 
 
 def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, opgen: Opgen) -> None:
@@ -183,6 +204,16 @@ def test_two_specs_for_one_operator(project: Path, opgen: Opgen) -> None:
     assert (project / "generated/one/function.py").read_text() == "x = 1\n"
 
 
+@pytest.mark.parametrize("names", [("one", "one_backward"), ("one_backward", "one")])
+def test_an_operator_has_not_the_name_of_a_gradient(project: Path, opgen: Opgen, names: tuple[str, str]) -> None:
+    for file, op in zip(("one", "two"), names, strict=True):
+        (project / f"specs/{file}.yaml").write_text(f"{op}\nx = 1\n")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "specs/two.yaml: 'one_backward' is what torch calls the gradient of 'one'" in err
+    assert opgen("build", "specs/one.yaml")[0] == 0
+
+
 def test_missing_spec_and_empty_folder(project: Path, opgen: Opgen) -> None:
     (project / "empty").mkdir()
     code, _, err = opgen("build", "nowhere.yaml", "empty")
@@ -237,7 +268,115 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     (project / "specs/one.yaml").unlink()
     code, out, err = opgen("build")
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
-    assert "opgen build --force removes it" in err
+    assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
     assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()
+
+
+def unlucky(operator: Operator, *arguments: object) -> object:
+    """`derive`, with a mistake that some specs come upon."""
+    if operator.name.startswith("unlucky"):
+        raise KeyError("S")
+    return derive(operator, *arguments)
+
+
+@pytest.fixture
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of three specs, of which opgen cannot build the middle one."""
+    for op in ("scale", "unlucky", "zoom"):
+        (tmp_path / f"{op}.yaml").write_text(f"op: {op}\ninputs: [x]\nforward: y = 2*x\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("opgen.opt.derive.derive", unlucky)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_an_internal_error_in_one_spec_leaves_the_others_alone(specs: Path, opgen: Opgen) -> None:
+    code, _, err = opgen("build", ".", "--format", "text")
+    assert code == 2
+    assert "error[OPG701]: internal error: unlucky.yaml could not be differentiated: KeyError: 'S'" in err
+    assert "Traceback" not in err
+    assert sorted(p.parent.name for p in specs.glob("generated/*/manifest.json")) == ["scale", "zoom"]
+    assert "2 operators in generated" in err
+    (report,) = specs.glob("opgen-report-*.txt")
+    text = report.read_text()
+    assert f"report: {report} " in err
+    assert text.startswith("command: opgen build . --format text\nopgen 0.1.0, Python ")
+    assert "in unlucky\n    raise KeyError" in text
+    assert "op: unlucky\n" in text
+    assert opgen("build", ".", "--check")[0] == 2
+    assert opgen("build", "scale.yaml", "zoom.yaml", "--check")[0] == 0
+    assert "Traceback" in opgen("--traceback", "build", ".")[2]
+
+
+def test_an_operator_stays_as_it_was_when_its_spec_meets_an_internal_error(
+    specs: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opgen.opt.derive.derive", derive)
+    assert opgen("build", ".")[0] == 0
+    monkeypatch.setattr("opgen.opt.derive.derive", unlucky)
+    (specs / "unlucky.yaml").write_text("op: unlucky\ninputs: [x]\nforward: y = 3*x\n")
+    for path in specs.glob("generated/.opgen_cache/*.json"):
+        path.unlink()
+    before = (specs / "generated/unlucky/function.py").read_text()
+    assert opgen("build", ".")[0] == 2
+    assert (specs / "generated/unlucky/function.py").read_text() == before
+
+
+def test_an_internal_error_where_files_are_written_leaves_the_others_alone(
+    specs: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opgen.opt.derive.derive", derive)
+
+    def broken(out: Path, unit: Unit, version: str) -> object:
+        if unit.folder == "unlucky":
+            raise AssertionError
+        return compare(out, unit, version)
+
+    monkeypatch.setattr(project_module, "compare", broken)
+    code, _, err = opgen("build", ".")
+    assert code == 2
+    assert "internal error: generated/unlucky could not be written: AssertionError" in err
+    assert sorted(p.parent.name for p in specs.glob("generated/*/manifest.json")) == ["scale", "zoom"]
+
+
+@pytest.mark.parametrize("command", [("show", "unlucky.yaml", "--stage", "adjoint"), ("catalogue", ".", "--out", "c")])
+def test_an_internal_error_is_told_by_every_command(specs: Path, opgen: Opgen, command: tuple[str, ...]) -> None:
+    code, _, err = opgen(*command)
+    assert code == 2
+    assert "unlucky.yaml could not be differentiated" in err
+    assert len(list(specs.glob("opgen-report-*.txt"))) == 1
+
+
+def test_lint_goes_on_after_an_internal_error(specs: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(spec: OpSpec, bag: object) -> object:
+        if spec.name == "unlucky":
+            raise KeyError("S")
+        return lower(spec, bag)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("opgen.ir.lower.lower", broken)
+    (specs / "zoom.yaml").write_text("op: zoom\ninputs: [x, z]\nforward: y = 2*x\n")
+    code, out, _ = opgen("lint", ".", "--format", "json")
+    assert code == 2
+    assert json.loads(out)["diagnostics"][0]["code"] == "OPG701"
+    assert len(json.loads(out)["diagnostics"]) > 1
+
+
+@pytest.mark.usefixtures("specs")
+def test_from_python_an_internal_error_is_a_diagnostic() -> None:
+    result = build(".")
+    assert result.failed
+    assert [d.code for d in result.diagnostics] == ["OPG701"]
+    assert sorted(result.ops) == ["scale", "zoom"]
+
+
+@pytest.mark.slow
+def test_299_of_300_specs_are_built_where_one_meets_an_internal_error(specs: Path, opgen: Opgen) -> None:
+    for n in range(298):
+        (specs / f"op_{n}.yaml").write_text(f"op: op_{n}\ninputs: [x]\nforward: y = {n}*x\n")
+    (specs / "zoom.yaml").unlink()
+    code, _, err = opgen("build", ".")
+    assert code == 2
+    assert "unlucky.yaml" in err
+    assert len(list(specs.glob("generated/*/manifest.json"))) == 299

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from opgen.native import inspect
-from opgen.native.library import CACHE_VARIABLE
+from opgen.native.cache import CACHE_VARIABLE, cache_folder
 from opgen.native.toolchain import toolchain
 
 Opgen = Callable[..., tuple[int, str, str]]
@@ -64,7 +64,7 @@ def test_doctor_reports_and_advises(built: Path, opgen: Opgen, monkeypatch: pyte
     for what in ("opgen", "python", "torch", "C++ compiler", "ninja", "nvcc", "cache"):
         assert f"\n{what} " in f"\n{out}"
     assert "1 build, 1.0 MiB" in out
-    assert "opgen clean removes them" in err
+    assert "opgen clean --all removes them" in err
     monkeypatch.setenv("CXX", "no-such-compiler")
     toolchain.cache_clear()
     assert "install g++" in opgen("doctor")[2]
@@ -86,3 +86,41 @@ def test_without_torch_nothing_runs(built: Path, opgen: Opgen, monkeypatch: pyte
     assert code == 1
     assert "not installed" in out
     assert "pip install torch" in err
+
+
+def test_the_cache_of_other_projects_is_emptied_on_demand_only(built: Path, opgen: Opgen) -> None:
+    other, loaded = built / "cache/other" / BUILD, built / "cache/loaded/opgen_loaded_0123456789abcdef"
+    for folder in (other, loaded):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    opgen("clean")
+    assert other.exists()
+    assert loaded.exists()
+    assert f"removed   {other}\n" in opgen("clean", "--all")[1]
+    assert not other.exists()
+    assert not loaded.exists()
+    assert (built / "cache/letters/to_keep").read_text() == "dear"
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "expected"),
+    [
+        ("linux", {}, "~/.cache"),
+        ("linux", {"XDG_CACHE_HOME": "/var/caches"}, "/var/caches"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache"),
+        ("darwin", {}, "~/Library/Caches"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local"),
+        ("win32", {}, "~/AppData/Local"),
+    ],
+)
+def test_the_cache_lies_where_the_system_wants_it(
+    monkeypatch: pytest.MonkeyPatch, system: str, variables: dict[str, str], expected: str
+) -> None:
+    for name in (CACHE_VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", system)
+    assert cache_folder() == Path(expected).expanduser() / "opgen"
+    monkeypatch.setenv(CACHE_VARIABLE, "/elsewhere")
+    assert cache_folder() == Path("/elsewhere")

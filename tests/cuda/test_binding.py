@@ -55,7 +55,7 @@ from generated._runtime import calls, use_backend
 with use_backend("native"):
     for table, ids in ((torch.randn(5, 3), [1, 5]), (torch.randn(5, 3), [-1]), (torch.randn(0, 3), [0])):
         try:
-            torch.ops.opgen_native.embedding_forward(torch.tensor(ids), table)
+            torch.ops.generated_native.embedding_forward(torch.tensor(ids), table)
         except RuntimeError as e:
             print(e)
     torch.testing.assert_close(embedding(torch.tensor([4]), table := torch.randn(5, 3)), table[4:])

@@ -15,6 +15,7 @@ from opgen.diagnostics.text import render_all
 from opgen.ir.lower import lower
 from opgen.ir.unused import unused
 from opgen.spec.load import load
+from opgen.verify.callables import not_found
 
 PACKAGE = Path(opgen.__file__).parent
 ROOT = PACKAGE.parent
@@ -41,7 +42,7 @@ def reported(text: str) -> tuple[Diagnostic, ...]:
     bag = Bag()
     spec = load(Source("spec.yaml", text + "\n"), bag)
     if spec is not None and lower(spec, bag) is not None:
-        return (*bag.items, *unused(spec))
+        return (*bag.items, *unused(spec), *not_found(spec))
     return bag.items
 
 
@@ -54,7 +55,7 @@ def test_codes_in_use_are_those_of_the_catalogue() -> None:
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_rows_are_complete(code: str) -> None:
     row = CATALOGUE[code]
-    assert re.fullmatch(r"OPG[1-6]\d\d", code)
+    assert re.fullmatch(r"OPG[1-7]\d\d", code)
     assert code[3] in GROUPS
     assert row.title
     assert not row.title.endswith(".")

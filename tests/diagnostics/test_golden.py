@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics.codes import CATALOGUE
-from opgen.diagnostics.model import Bag, Source
+from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
 from opgen.ir.lower import lower
 from opgen.ir.unused import unused
 from opgen.spec.load import load
+from opgen.verify.callables import not_found
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = sorted(path for path in GOLDEN.glob("*.md") if path.stem != "runs")  # those are in test_golden_runs.py
@@ -27,7 +28,9 @@ def report(text: str) -> str:
     bag = Bag()
     spec = load(Source("spec.yaml", text), bag)
     operator = lower(spec, bag) if spec is not None else None
-    warnings = unused(spec) if spec is not None and operator is not None and not bag.has_errors else ()
+    warnings: tuple[Diagnostic, ...] = ()
+    if spec is not None and operator is not None and not bag.has_errors:
+        warnings = (*unused(spec), *not_found(spec))
     return render_all((*bag.items, *warnings))
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +14,11 @@ import pytest
 
 from opgen.cli import run
 from opgen.diagnostics.codes import CATALOGUE
+from opgen.ir.program import Operator
 from opgen.native import library
+from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.toolchain import toolchain
+from opgen.opt.derive import derive
 
 GOLDEN = Path(__file__).parent / "golden" / "runs.md"
 SCALE = "op: scale\ninputs: [x]\nforward: y = 2*x\n"
@@ -70,6 +74,19 @@ def no_specs() -> str:
     return "opgen build empty"
 
 
+def wrong_setting() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    Path("pyproject.toml").write_text('[tool.opgen]\nnamspace = "mylib"\n')
+    return "opgen build scale.yaml"
+
+
+def two_namespaces() -> str:
+    for op in ("scale", "shift"):
+        Path(f"{op}.yaml").write_text(SCALE.replace("scale", op))
+    quiet("build", "scale.yaml", "shift.yaml")
+    return "opgen build scale.yaml --namespace mylib"
+
+
 def no_compiler() -> str:
     Path("scale.yaml").write_text(SCALE)
     quiet("build", "scale.yaml")
@@ -82,6 +99,12 @@ def refused() -> str:
     return "opgen compile scale"
 
 
+def internal() -> str:
+    for op in ("scale", "unlucky"):
+        Path(f"{op}.yaml").write_text(SCALE.replace("scale", op))
+    return "opgen build unlucky.yaml scale.yaml"
+
+
 SCENES: dict[str, Callable[[], str]] = {
     "OPG401": no_kernels,
     "OPG501": cannot_be_read,
@@ -91,8 +114,11 @@ SCENES: dict[str, Callable[[], str]] = {
     "OPG505": two_specs,
     "OPG506": cannot_be_written,
     "OPG507": no_specs,
+    "OPG508": wrong_setting,
+    "OPG509": two_namespaces,
     "OPG601": no_compiler,
     "OPG602": refused,
+    "OPG701": internal,
 }
 
 
@@ -107,15 +133,24 @@ def played(code: str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPa
     *variables, command = line.split("opgen ")
     for variable in "".join(variables).split():
         patch.setenv(*variable.split("=", 1))
+    patch.setenv(CACHE_VARIABLE, "cache")
     toolchain.cache_clear()
-    assert run(command.split()) == 1
+    assert run(command.split()) == (2 if code.startswith("OPG7") else 1)
     captured = capsys.readouterr()
+    told = re.sub(r"\S*(opgen-report-)\w+", r"/tmp/\1…", captured.err.rstrip())
     assert f"[{code}]" in captured.err
-    return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{captured.err.rstrip()}\n```\n"
+    return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{told}\n```\n"
 
 
 def failed(command: list[str]) -> None:
     raise library.CompileError(f"{Path(command[0]).name} -c scale.cpp\nscale.cpp:1:1: error: what is this?\n")
+
+
+def unlucky(operator: Operator, *arguments: object) -> object:
+    """`derive`, with a mistake that one spec comes upon."""
+    if operator.name == "unlucky":
+        raise KeyError("S")
+    return derive(operator, *arguments)
 
 
 def test_what_commands_say_is_as_recorded(
@@ -129,6 +164,8 @@ def test_what_commands_say_is_as_recorded(
             patch.chdir(tmp_path / code)
             patch.setenv("CXX", "true")
             patch.setattr(library, "_run", failed)
+            patch.setattr("opgen.opt.derive.derive", unlucky)
+            patch.setattr("tempfile.tempdir", str(tmp_path))
             parts.append(played(code, capsys, patch))
     toolchain.cache_clear()
     fresh = "".join(parts)

@@ -35,6 +35,7 @@ def test_labels_on_one_line_hang_below_their_marks() -> None:
         "  |\n"
         "  = note: a fact\n"
         "  = help: do this\n"
+        "  = help: opgen explain OPG213\n"
     )
 
 
@@ -49,6 +50,8 @@ def test_far_lines_are_elided_and_numbers_line_up() -> None:
         "...\n"
         "10 |     x 漢字 y\n"
         "   |            ^ here\n"
+        "   |\n"
+        "   = help: opgen explain OPG204\n"
     )
 
 
@@ -67,7 +70,8 @@ def test_labels_in_another_file_get_their_own_snippet() -> None:
 
 def test_without_a_place_only_the_words_are_shown() -> None:
     found = render(Diagnostic("OPG601", "no compiler", None, notes=("n\nm",), hints=("install one",)))
-    assert found == "error[OPG601]: no compiler\n  = note: n\n          m\n  = help: install one\n"
+    notes = "  = note: n\n          m\n"
+    assert found == f"error[OPG601]: no compiler\n{notes}  = help: install one\n  = help: opgen explain OPG601\n"
 
 
 def test_the_end_of_the_file_can_be_pointed_at() -> None:

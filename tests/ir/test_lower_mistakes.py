@@ -80,7 +80,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = size[0]*u", "OPG206", "size[0]"),
         ("y = mode[...](u)", "OPG211", "mode"),
         # for later
-        ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG219", "h[..., k - 2]"),
+        ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG250", "h[..., k - 2]"),
         ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
     ],
 )
@@ -173,8 +173,13 @@ def test_a_refused_statement_is_not_reported_again() -> None:
 
 
 def test_too_many_variants() -> None:
-    inputs = "{x: {}, " + ", ".join(f"a{k}: {{optional: true}}" for k in range(9)) + "}"
-    assert mistakes(elementwise("y = x", inputs))[0][0] == "OPG247"
+    params = ", ".join(f"r{k}: {{choices: [mean, sum, max]}}" for k in range(4))
+    body = " + ".join(f"r{k}[...](x)" for k in range(4))
+    assert mistakes(elementwise(f"y = {body}", "[x]", f"params: {{{params}}}"))[0][0] == "OPG247"
+    flags = ", ".join(f"p{k}: bool" for k in range(20))
+    guard = " and ".join(f"p{k}" for k in range(20))
+    guarded = f"y = x if {guard}\ny = 2*x if not ({guard})"
+    assert mistakes(elementwise(guarded, "[x]", f"params: {{{flags}}}"))[0][0] == "OPG247"
 
 
 def test_doubling_functions_end() -> None:

@@ -167,6 +167,52 @@ def test_fields(build_operator: Build, case: Works) -> None:
     case.check(build_operator)
 
 
+def test_a_domain_reads_any_dim(build_operator: Build) -> None:
+    spec = (
+        "op: bounded\n"
+        "inputs:\n"
+        "  x: {shape: [M, I]}\n"  # a dim whose name code gives another one
+        "  at: {shape: [M], dtype: int, domain: 0 <= at < I, optional: true}\n"
+        "  w: {shape: [O], optional: true}\n"
+        "  l: {shape: [M], dtype: int, domain: -1 <= l < O}\n"
+        "  k: {shape: [M], dtype: int, domain: 0 <= k < Q}\n"
+        "params:\n  p: {type: int, default: 1, domain: 0 < p <= Q}\n"
+        "  scale: {type: float, default: 0.5, domain: scale < I}\n"
+        "dims: {Q: 2*I - p + 1}\n"
+        "forward: y[m] = x[m, 0]*at[m] + w[0]*l[m] + k[m]*scale + p\n"
+    )
+    bounded = build_operator(spec).bounded
+    x, at = torch.randn(3, 2), torch.tensor([0, 1, 1])
+    w, l_, k = torch.randn(3), torch.tensor([0, -1, 2]), torch.tensor([0, 1, 3])
+    for there in (at, None):
+        for weights in (w, None):
+            want = (x[:, 0] * at if there is not None else 0) + (w[0] * l_ if weights is not None else 0) + 0.5 * k + 1
+            torch.testing.assert_close(bounded(x, there, weights, l_, k), want)
+    bounded(x, at, None, l_ + 5, k)  # nothing says how long `w` would be
+    with pytest.raises(IndexError, match=r"bounded: at must satisfy 0 <= at < I, but has values from 1 to 2"):
+        bounded(x, at + 1, w, l_, k)
+    with pytest.raises(IndexError, match="l must satisfy -1 <= l < O"):
+        bounded(x, at, w[:2], l_, k)
+    with pytest.raises(IndexError, match="k must satisfy 0 <= k < Q"):
+        bounded(x, at, w, l_, k, p=2)
+    with pytest.raises(ValueError, match="p must satisfy 0 < p <= Q, but is 3"):
+        bounded(x, at, w, l_, k - k, p=3)
+    with pytest.raises(ValueError, match="scale must satisfy scale < I, but is 2"):
+        bounded(x, at, w, l_, k, scale=2.0)
+
+
+def test_a_domain_reads_a_dim_that_a_param_is(build_operator: Build) -> None:
+    spec = (
+        "op: counted\ninputs: {i: {shape: [N], dtype: int, domain: 0 <= i < M}}\nparams: {rows: {type: int}}\n"
+        "dims: {M: rows}\noutputs: {y: {shape: [M]}}\nforward: y[i[n]] += 1\n"
+    )
+    counted = build_operator(spec).counted
+    i = torch.tensor([0, 2, 0])
+    torch.testing.assert_close(counted(i, rows=3), torch.tensor([2, 0, 1]), check_dtype=False)
+    with pytest.raises(IndexError, match="i must satisfy 0 <= i < M, but has values from 0 to 2"):
+        counted(i, rows=2)
+
+
 def test_the_domain_of_a_list_is_that_of_its_elements(build_operator: Build) -> None:
     op = build_operator(
         "op: stepped\ninputs: {x: {shape: [H, W]}}\n"

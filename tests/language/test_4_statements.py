@@ -140,6 +140,13 @@ forward: |
         (randn(3, 2),),
     ),
     Works(
+        "components_over_a_dim_that_is_a_number",
+        "op: a\ninputs: {x: {shape: [N]}}\ndims: {K: 2}\noutputs: {y: {shape: [N, K]}}\n"
+        "forward: |\n  y[n, 0] = x[n]\n  y[n, 1] = 2*x[n]\n",
+        lambda x: torch.stack((x, 2 * x), -1),
+        (randn(3),),
+    ),
+    Works(
         "reduction_named_by_a_param",
         "op: a\ninputs: [x]\nparams: {reduction: {choices: [mean, sum, none], default: mean}}\nforward: |\n"
         "  each = x*x\n  y = reduction[...](each)\n",

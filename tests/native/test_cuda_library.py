@@ -11,6 +11,7 @@ import pytest
 from opgen import build
 from opgen.native import cuda_toolchain as cuda
 from opgen.native import library
+from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.cuda import nvcc
 from opgen.native.toolchain import NoCompilerError, Toolchain, available, toolchain, version_of
 
@@ -130,7 +131,7 @@ def test_every_binding_compiles_against_a_torch_without_cuda(spec: Path, tmp_pat
 def test_the_library_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = nvcc()
     assert compiler is not None
-    monkeypatch.setenv(library.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     out = tmp_path / "out"
     assert not build(ROOT / "specs" / "embedding.yaml", out).failed
     tools = cuda.CudaToolchain(compiler, "any", toolchain(), ("9.0",))

@@ -36,15 +36,3 @@ def test_the_back_end_says_where_it_runs(
     monkeypatch.setattr(native, "_has_cuda", lambda: has_cuda)
     assert native._described("op", lambda: None) == expected
     assert native._described("op", None) == "torch"
-
-
-def test_the_cuda_library_is_loaded_where_there_is_a_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    loaded: list[str] = []
-    monkeypatch.setattr(native.torch.ops, "load_library", loaded.append)
-    for name in ("_native.so", "_native_cuda.so"):
-        (tmp_path / name).touch()
-    for has_cuda, expected in ((False, ["_native.so"]), (True, ["_native.so", "_native_cuda.so"])):
-        monkeypatch.setattr(native, "_has_cuda", lambda has=has_cuda: has)
-        loaded.clear()
-        native._load(tmp_path)
-        assert loaded == [str(tmp_path / name) for name in expected]

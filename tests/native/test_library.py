@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from opgen.native import library
+from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.toolchain import Toolchain, available, toolchain
 
 pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
@@ -25,7 +26,7 @@ BINDING = (
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The smallest folder that can be compiled."""
-    monkeypatch.setenv(library.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv("OPGEN_ISA", "baseline")
     toolchain.cache_clear()
     (tmp_path / "out" / "tiny" / "csrc").mkdir(parents=True)

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from generated._runtime import decompositions
+from generated.embedding import embedding
 from generated.linear import linear
 from generated.rms_norm import rms_norm
 from generated.softmax import softmax
@@ -27,6 +28,11 @@ TORCH = Path(torch.__file__).parent
 class Model(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return softmax(linear(rms_norm(x), torch.ones(4, 3).cumsum(0) / 8), temperature=0.5)
+
+
+class Rows(torch.nn.Module):
+    def forward(self, ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        return embedding(ids, table)
 
 
 def program(folder: Path) -> Path:
@@ -51,3 +57,15 @@ def test_a_packaged_model_runs_without_python(tmp_path: Path) -> None:
     done = subprocess.run([str(run), package], check=True, capture_output=True, text=True, env={})
     found = torch.tensor([float(word) for word in done.stdout.split()]).reshape(2, 4)
     torch.testing.assert_close(found, Model()(x))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_packaged_model_checks_positions(tmp_path: Path) -> None:
+    table, ids = torch.arange(6.0).reshape(3, 2), torch.tensor([2, 0])
+    exported = torch.export.export(Rows(), (ids, table)).run_decompositions(decompositions())
+    package = torch._inductor.aoti_compile_and_package(exported, package_path=str(tmp_path / "rows.pt2"))
+    run = torch._inductor.aoti_load_package(package)
+    torch.testing.assert_close(run(ids, table), table[ids])
+    for wrong in (-1, 3):
+        with pytest.raises(RuntimeError, match="embedding: input must satisfy 0 <= input < V"):
+            run(torch.tensor([wrong, 0]), table)

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from opgen import build
-from opgen.native.library import CACHE_VARIABLE, cached, compile_op, generation
+from opgen.native.cache import CACHE_VARIABLE
+from opgen.native.library import cached, compile_op, generation
 from opgen.native.toolchain import toolchain
 
 FORMULAS = ("2*x", "sin(x)*x", "exp(-x)")

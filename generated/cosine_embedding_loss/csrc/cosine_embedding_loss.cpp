@@ -133,9 +133,9 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_o
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("grad_cosine", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(5);
@@ -164,9 +164,9 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_o
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("grad_cosine", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(7);
@@ -195,9 +195,9 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_o
   call.begin();
   call.hold();
   call.number(margin);
-  call.allocate("grad_cosine", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(8);

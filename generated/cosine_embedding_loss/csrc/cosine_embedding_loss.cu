@@ -28,13 +28,22 @@ struct cosine_embedding_loss_forward_0_square2_step {
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
     rt::Sum<opmath_t> sum_d_2_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t input1_value = input1.load(n, d);
-      const opmath_t input2_value = input2.load(n, d);
-      dot_value_fold.add(input1_value * input2_value);
-      sum_d_value_fold.add(input1_value * input1_value);
-      sum_d_2_value_fold.add(input2_value * input2_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t input1_value = input1.load(n, d);
+        const opmath_t input2_value = input2.load(n, d);
+        dot_value_fold.add(input1_value * input2_value);
+        sum_d_value_fold.add(input1_value * input1_value);
+        sum_d_2_value_fold.add(input2_value * input2_value);
+      }
+      dot_value_fold.settle();
+      sum_d_value_fold.settle();
+      sum_d_2_value_fold.settle();
     }
+    dot_value_fold.finish();
+    sum_d_value_fold.finish();
+    sum_d_2_value_fold.finish();
     rt::join<Team>(&dot_value_fold, &sum_d_value_fold, &sum_d_2_value_fold);
     const opmath_t dot_value = dot_value_fold.value;
     const opmath_t sum_d_value = sum_d_value_fold.value;
@@ -97,6 +106,8 @@ struct cosine_embedding_loss_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -173,6 +184,8 @@ struct cosine_embedding_loss_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -252,13 +265,22 @@ struct cosine_embedding_loss_forward_2_output_step {
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_fold;
     rt::Sum<opmath_t> sum_d_2_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t input1_value = input1.load(n, d);
-      const opmath_t input2_value = input2.load(n, d);
-      dot_value_fold.add(input1_value * input2_value);
-      sum_d_fold.add(input1_value * input1_value);
-      sum_d_2_fold.add(input2_value * input2_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t input1_value = input1.load(n, d);
+        const opmath_t input2_value = input2.load(n, d);
+        dot_value_fold.add(input1_value * input2_value);
+        sum_d_fold.add(input1_value * input1_value);
+        sum_d_2_fold.add(input2_value * input2_value);
+      }
+      dot_value_fold.settle();
+      sum_d_fold.settle();
+      sum_d_2_fold.settle();
     }
+    dot_value_fold.finish();
+    sum_d_fold.finish();
+    sum_d_2_fold.finish();
     rt::join<Team>(&dot_value_fold, &sum_d_fold, &sum_d_2_fold);
     const opmath_t dot_value = dot_value_fold.value;
     const opmath_t sum_d = sum_d_fold.value;
@@ -371,119 +393,122 @@ extern "C" int cosine_embedding_loss_forward_2_condition_2(const OpgenCall* call
 }
 
 // --- backward_0
-// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
-// grad_square1, grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_square2, grad_square1,
+// grad_dot, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_0_grad_square1_step {
+struct cosine_embedding_loss_backward_0_grad_dot_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
-  rt::Tensor<const bool> condition_2;
-  rt::Tensor<opmath_t> grad_cosine;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
+  rt::Tensor<opmath_t> grad_dot;
   rt::Tensor<const scalar_t> grad_output;
-  int64_t N;
   opmath_t margin;
+  int64_t N;
 
-  OPGEN_DEVICE void compute(bool condition, opmath_t dot, opmath_t square1, opmath_t square2, bool condition_2,
-                            opmath_t* grad_cosine, opmath_t* grad_square2, opmath_t* grad_square1) const {
+  OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
+                            opmath_t* grad_square2, opmath_t* grad_square1, opmath_t* grad_dot) const {
     const bool condition_value = condition;
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const bool condition_2_value = condition_2;
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
     const opmath_t t_2 = dot_value / t - margin;
-    const opmath_t part = condition_value ? -grad_each : opmath_t(0);
-    const opmath_t part_2 = condition_value ? opmath_t(0) : grad_each;
-    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
-    const opmath_t t_3 = rt::powi<3>(t);
-    *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
+    const bool t_3 = t_2 >= 0;
+    const bool t_4 = t_2 <= rt::inf<opmath_t>();
+    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t part = t_3 && t_4 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
+    const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
+    const opmath_t grad_cosine = part_2 + (condition_2_value ? part : opmath_t(0));
+    const opmath_t t_6 = rt::powi<3>(t);
+    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(condition.load(n), dot.load(n), square1.load(n), square2.load(n), condition_2.load(n), &grad_cosine_value_2,
-            &grad_square2_value, &grad_square1_value);
-    grad_cosine.store(grad_cosine_value_2, n);
+    opmath_t grad_dot_value;
+    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_square2_value,
+            &grad_square1_value, &grad_dot_value);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
+    grad_dot.store(grad_dot_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Pack<opmath_t, V> grad_cosine_pack;
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
+    rt::Pack<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(condition_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), condition_2_pack.get(i),
-              &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
-      grad_cosine_pack.set(i, grad_cosine_value_2);
+      opmath_t grad_dot_value;
+      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
+              &grad_square2_value, &grad_square1_value, &grad_dot_value);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
+      grad_dot_pack.set(i, grad_dot_value);
     }
-    rt::store_pack(grad_cosine, first, grad_cosine_pack);
     rt::store_pack(grad_square2, first, grad_square2_pack);
     rt::store_pack(grad_square1, first, grad_square1_pack);
+    rt::store_pack(grad_dot, first, grad_dot_pack);
   }
 };
 
 template <typename scalar_t>
-int run_cosine_embedding_loss_backward_0_grad_square1(const OpgenCall& call) {
+int run_cosine_embedding_loss_backward_0_grad_dot(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {6, 1, -1},   // condition
+      {7, 1, -1},   // condition_2
       {3, 1, -1},   // dot
       {4, 1, -1},   // square1
       {5, 1, -1},   // square2
-      {7, 1, -1},   // condition_2
-      {8, 1, -1},   // grad_cosine
-      {9, 1, -1},   // grad_square2
-      {10, 1, -1},  // grad_square1
+      {8, 1, -1},   // grad_square2
+      {9, 1, -1},   // grad_square1
+      {10, 1, -1},  // grad_dot
       {0, 0, -1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_0_grad_square1_step<scalar_t> step;
+  cosine_embedding_loss_backward_0_grad_dot_step<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
-  step.dot = args.template tensor<const opmath_t>(1);
-  step.square1 = args.template tensor<const opmath_t>(2);
-  step.square2 = args.template tensor<const opmath_t>(3);
-  step.condition_2 = args.template tensor<const bool>(4);
-  step.grad_cosine = args.template tensor<opmath_t>(5);
-  step.grad_square2 = args.template tensor<opmath_t>(6);
-  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.condition_2 = args.template tensor<const bool>(1);
+  step.dot = args.template tensor<const opmath_t>(2);
+  step.square1 = args.template tensor<const opmath_t>(3);
+  step.square2 = args.template tensor<const opmath_t>(4);
+  step.grad_square2 = args.template tensor<opmath_t>(5);
+  step.grad_square1 = args.template tensor<opmath_t>(6);
+  step.grad_dot = args.template tensor<opmath_t>(7);
   step.grad_output = args.template tensor<const scalar_t>(8);
-  step.N = call.dims[0];
   step.margin = static_cast<opmath_t>(call.reals[0]);
+  step.N = call.dims[0];
   const int64_t points = call.dims[0];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
   return rt::map(call, step, points);
 }
 
-extern "C" int cosine_embedding_loss_backward_0_grad_square1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_0_grad_square1<scalar_t>(*call));
+extern "C" int cosine_embedding_loss_backward_0_grad_dot(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_0_grad_dot<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -492,9 +517,7 @@ struct cosine_embedding_loss_backward_0_grad_input2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input1;
-  rt::Tensor<const opmath_t> grad_cosine;
-  rt::Tensor<const opmath_t> square1;
-  rt::Tensor<const opmath_t> square2;
+  rt::Tensor<const opmath_t> grad_dot;
   rt::Tensor<const scalar_t> input2;
   rt::Tensor<scalar_t> grad_input1;
   rt::Tensor<const opmath_t> grad_square1;
@@ -507,10 +530,10 @@ struct cosine_embedding_loss_backward_0_grad_input2_step {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const opmath_t input1_value = input1.load(n, d);
-    const opmath_t grad_dot = grad_cosine.load(n) / rt::sqrt(square1.load(n) * square2.load(n));
+    const opmath_t grad_dot_value = grad_dot.load(n);
     const opmath_t input2_value = input2.load(n, d);
-    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot * input2_value, n, d);
-    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot * input1_value, n, d);
+    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value, n, d);
+    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value, n, d);
   }
 };
 
@@ -519,27 +542,23 @@ int run_cosine_embedding_loss_backward_0_grad_input2(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {1, 2, -1},   // input1
-      {8, 1, -1},   // grad_cosine
-      {4, 1, -1},   // square1
-      {5, 1, -1},   // square2
+      {10, 1, -1},  // grad_dot
       {2, 2, -1},   // input2
       {11, 2, -1},  // grad_input1
-      {10, 1, -1},  // grad_square1
+      {9, 1, -1},   // grad_square1
       {12, 2, -1},  // grad_input2
-      {9, 1, -1},   // grad_square2
+      {8, 1, -1},   // grad_square2
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cosine_embedding_loss_backward_0_grad_input2_step<scalar_t> step;
   step.input1 = args.template tensor<const scalar_t>(0);
-  step.grad_cosine = args.template tensor<const opmath_t>(1);
-  step.square1 = args.template tensor<const opmath_t>(2);
-  step.square2 = args.template tensor<const opmath_t>(3);
-  step.input2 = args.template tensor<const scalar_t>(4);
-  step.grad_input1 = args.template tensor<scalar_t>(5);
-  step.grad_square1 = args.template tensor<const opmath_t>(6);
-  step.grad_input2 = args.template tensor<scalar_t>(7);
-  step.grad_square2 = args.template tensor<const opmath_t>(8);
+  step.grad_dot = args.template tensor<const opmath_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.grad_input1 = args.template tensor<scalar_t>(3);
+  step.grad_square1 = args.template tensor<const opmath_t>(4);
+  step.grad_input2 = args.template tensor<scalar_t>(5);
+  step.grad_square2 = args.template tensor<const opmath_t>(6);
   step.d_size = rt::Divider(call.dims[1]);
   return rt::map(call, step, call.dims[0] * call.dims[1]);
 }
@@ -549,108 +568,112 @@ extern "C" int cosine_embedding_loss_backward_0_grad_input2(const OpgenCall* cal
 }
 
 // --- backward_1
-// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
-// grad_square1, grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_square2, grad_square1,
+// grad_dot, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_1_grad_square1_step {
+struct cosine_embedding_loss_backward_1_grad_dot_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
-  rt::Tensor<const bool> condition_2;
-  rt::Tensor<opmath_t> grad_cosine;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
+  rt::Tensor<opmath_t> grad_dot;
   rt::Tensor<const scalar_t> grad_output;
   opmath_t margin;
 
-  OPGEN_DEVICE void compute(bool condition, opmath_t dot, opmath_t square1, opmath_t square2, bool condition_2,
-                            opmath_t* grad_cosine, opmath_t* grad_square2, opmath_t* grad_square1) const {
+  OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
+                            opmath_t* grad_square2, opmath_t* grad_square1, opmath_t* grad_dot) const {
     const bool condition_value = condition;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
+    const bool condition_2_value = condition_2;
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
     const opmath_t t_2 = dot_value / t - margin;
+    const bool t_3 = t_2 >= 0;
+    const bool t_4 = t_2 <= rt::inf<opmath_t>();
+    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
     const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
-    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
-    const opmath_t t_3 = rt::powi<3>(t);
-    *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
+    const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
+    const opmath_t grad_cosine = part + part_3;
+    const opmath_t t_6 = rt::powi<3>(t);
+    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(condition.load(n), dot.load(n), square1.load(n), square2.load(n), condition_2.load(n), &grad_cosine_value_2,
-            &grad_square2_value, &grad_square1_value);
-    grad_cosine.store(grad_cosine_value_2, n);
+    opmath_t grad_dot_value;
+    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n), &grad_square2_value,
+            &grad_square1_value, &grad_dot_value);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
+    grad_dot.store(grad_dot_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Pack<opmath_t, V> grad_cosine_pack;
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
+    rt::Pack<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(condition_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i), condition_2_pack.get(i),
-              &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
-      grad_cosine_pack.set(i, grad_cosine_value_2);
+      opmath_t grad_dot_value;
+      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
+              &grad_square2_value, &grad_square1_value, &grad_dot_value);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
+      grad_dot_pack.set(i, grad_dot_value);
     }
-    rt::store_pack(grad_cosine, first, grad_cosine_pack);
     rt::store_pack(grad_square2, first, grad_square2_pack);
     rt::store_pack(grad_square1, first, grad_square1_pack);
+    rt::store_pack(grad_dot, first, grad_dot_pack);
   }
 };
 
 template <typename scalar_t>
-int run_cosine_embedding_loss_backward_1_grad_square1(const OpgenCall& call) {
+int run_cosine_embedding_loss_backward_1_grad_dot(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {6, 1, -1},   // condition
+      {7, 1, -1},   // condition_2
       {3, 1, -1},   // dot
       {4, 1, -1},   // square1
       {5, 1, -1},   // square2
-      {7, 1, -1},   // condition_2
-      {8, 1, -1},   // grad_cosine
-      {9, 1, -1},   // grad_square2
-      {10, 1, -1},  // grad_square1
+      {8, 1, -1},   // grad_square2
+      {9, 1, -1},   // grad_square1
+      {10, 1, -1},  // grad_dot
       {0, 0, -1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_1_grad_square1_step<scalar_t> step;
+  cosine_embedding_loss_backward_1_grad_dot_step<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
-  step.dot = args.template tensor<const opmath_t>(1);
-  step.square1 = args.template tensor<const opmath_t>(2);
-  step.square2 = args.template tensor<const opmath_t>(3);
-  step.condition_2 = args.template tensor<const bool>(4);
-  step.grad_cosine = args.template tensor<opmath_t>(5);
-  step.grad_square2 = args.template tensor<opmath_t>(6);
-  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.condition_2 = args.template tensor<const bool>(1);
+  step.dot = args.template tensor<const opmath_t>(2);
+  step.square1 = args.template tensor<const opmath_t>(3);
+  step.square2 = args.template tensor<const opmath_t>(4);
+  step.grad_square2 = args.template tensor<opmath_t>(5);
+  step.grad_square1 = args.template tensor<opmath_t>(6);
+  step.grad_dot = args.template tensor<opmath_t>(7);
   step.grad_output = args.template tensor<const scalar_t>(8);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t points = call.dims[0];
@@ -658,124 +681,128 @@ int run_cosine_embedding_loss_backward_1_grad_square1(const OpgenCall& call) {
   return rt::map(call, step, points);
 }
 
-extern "C" int cosine_embedding_loss_backward_1_grad_square1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_1_grad_square1<scalar_t>(*call));
+extern "C" int cosine_embedding_loss_backward_1_grad_dot(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_1_grad_dot<scalar_t>(*call));
 }
 
 // --- backward_2
-// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_cosine, grad_square2,
-// grad_square1, grad_input1, grad_input2
+// tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_square2, grad_square1,
+// grad_dot, grad_input1, grad_input2
 // dims: N, D
 // reals: margin
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_2_grad_square1_step {
+struct cosine_embedding_loss_backward_2_grad_dot_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<const opmath_t> dot;
   rt::Tensor<const opmath_t> square1;
   rt::Tensor<const opmath_t> square2;
-  rt::Tensor<const bool> condition_2;
-  rt::Tensor<opmath_t> grad_cosine;
+  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_square2;
   rt::Tensor<opmath_t> grad_square1;
+  rt::Tensor<opmath_t> grad_dot;
   opmath_t margin;
 
-  OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t dot, opmath_t square1, opmath_t square2,
-                            bool condition_2, opmath_t* grad_cosine, opmath_t* grad_square2,
-                            opmath_t* grad_square1) const {
+  OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
+                            opmath_t grad_output, opmath_t* grad_square2, opmath_t* grad_square1,
+                            opmath_t* grad_dot) const {
     const bool condition_value = condition;
-    const opmath_t grad_output_value = grad_output;
+    const bool condition_2_value = condition_2;
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
     const opmath_t t_2 = dot_value / t - margin;
+    const bool t_3 = t_2 >= 0;
+    const bool t_4 = t_2 <= rt::inf<opmath_t>();
+    const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+    const opmath_t grad_output_value = grad_output;
     const opmath_t part = condition_value ? -grad_output_value : opmath_t(0);
     const opmath_t part_2 = condition_value ? opmath_t(0) : grad_output_value;
-    const opmath_t part_3 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_2 : opmath_t(0);
-    const opmath_t grad_cosine_value = part + (condition_2 ? part_3 : opmath_t(0));
-    const opmath_t t_3 = rt::powi<3>(t);
-    *grad_cosine = grad_cosine_value;
-    *grad_square2 = opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3;
-    *grad_square1 = opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3;
+    const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
+    const opmath_t grad_cosine = part + part_3;
+    const opmath_t t_6 = rt::powi<3>(t);
+    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
+    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    opmath_t grad_cosine_value_2;
     opmath_t grad_square2_value;
     opmath_t grad_square1_value;
-    compute(condition.load(n), grad_output.load_or_zero(n), dot.load(n), square1.load(n), square2.load(n),
-            condition_2.load(n), &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
-    grad_cosine.store(grad_cosine_value_2, n);
+    opmath_t grad_dot_value;
+    compute(condition.load(n), condition_2.load(n), dot.load(n), square1.load(n), square2.load(n),
+            grad_output.load_or_zero(n), &grad_square2_value, &grad_square1_value, &grad_dot_value);
     grad_square2.store(grad_square2_value, n);
     grad_square1.store(grad_square1_value, n);
+    grad_dot.store(grad_dot_value, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Pack<opmath_t, V> grad_cosine_pack;
+    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     rt::Pack<opmath_t, V> grad_square2_pack;
     rt::Pack<opmath_t, V> grad_square1_pack;
+    rt::Pack<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
-      opmath_t grad_cosine_value_2;
       opmath_t grad_square2_value;
       opmath_t grad_square1_value;
-      compute(condition_pack.get(i), grad_output_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
-              condition_2_pack.get(i), &grad_cosine_value_2, &grad_square2_value, &grad_square1_value);
-      grad_cosine_pack.set(i, grad_cosine_value_2);
+      opmath_t grad_dot_value;
+      compute(condition_pack.get(i), condition_2_pack.get(i), dot_pack.get(i), square1_pack.get(i), square2_pack.get(i),
+              grad_output_pack.get(i), &grad_square2_value, &grad_square1_value, &grad_dot_value);
       grad_square2_pack.set(i, grad_square2_value);
       grad_square1_pack.set(i, grad_square1_value);
+      grad_dot_pack.set(i, grad_dot_value);
     }
-    rt::store_pack(grad_cosine, first, grad_cosine_pack);
     rt::store_pack(grad_square2, first, grad_square2_pack);
     rt::store_pack(grad_square1, first, grad_square1_pack);
+    rt::store_pack(grad_dot, first, grad_dot_pack);
   }
 };
 
 template <typename scalar_t>
-int run_cosine_embedding_loss_backward_2_grad_square1(const OpgenCall& call) {
+int run_cosine_embedding_loss_backward_2_grad_dot(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {6, 1, -1},   // condition
-      {0, 1, -1},   // grad_output
+      {7, 1, -1},   // condition_2
       {3, 1, -1},   // dot
       {4, 1, -1},   // square1
       {5, 1, -1},   // square2
-      {7, 1, -1},   // condition_2
-      {8, 1, -1},   // grad_cosine
-      {9, 1, -1},   // grad_square2
-      {10, 1, -1},  // grad_square1
+      {0, 1, -1},   // grad_output
+      {8, 1, -1},   // grad_square2
+      {9, 1, -1},   // grad_square1
+      {10, 1, -1},  // grad_dot
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_2_grad_square1_step<scalar_t> step;
+  cosine_embedding_loss_backward_2_grad_dot_step<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.condition_2 = args.template tensor<const bool>(1);
   step.dot = args.template tensor<const opmath_t>(2);
   step.square1 = args.template tensor<const opmath_t>(3);
   step.square2 = args.template tensor<const opmath_t>(4);
-  step.condition_2 = args.template tensor<const bool>(5);
-  step.grad_cosine = args.template tensor<opmath_t>(6);
-  step.grad_square2 = args.template tensor<opmath_t>(7);
-  step.grad_square1 = args.template tensor<opmath_t>(8);
+  step.grad_output = args.template tensor<const scalar_t>(5);
+  step.grad_square2 = args.template tensor<opmath_t>(6);
+  step.grad_square1 = args.template tensor<opmath_t>(7);
+  step.grad_dot = args.template tensor<opmath_t>(8);
   step.margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t points = call.dims[0];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
   return rt::map(call, step, points);
 }
 
-extern "C" int cosine_embedding_loss_backward_2_grad_square1(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_2_grad_square1<scalar_t>(*call));
+extern "C" int cosine_embedding_loss_backward_2_grad_dot(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_2_grad_dot<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
@@ -790,11 +817,11 @@ extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
     // 4
     {cosine_embedding_loss_forward_2_condition_2, nullptr, 0},
     // 5
-    {cosine_embedding_loss_backward_0_grad_square1, nullptr, 0},
+    {cosine_embedding_loss_backward_0_grad_dot, nullptr, 0},
     // 6
     {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
     // 7
-    {cosine_embedding_loss_backward_1_grad_square1, nullptr, 0},
+    {cosine_embedding_loss_backward_1_grad_dot, nullptr, 0},
     // 8
-    {cosine_embedding_loss_backward_2_grad_square1, nullptr, 0},
+    {cosine_embedding_loss_backward_2_grad_dot, nullptr, 0},
 };

@@ -43,6 +43,9 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
           sum_d_value_fold.add(lane, input1_value * input1_value);
           sum_d_2_value_fold.add(lane, input2_value * input2_value);
         });
+        dot_value_fold.ran(run.size);
+        sum_d_value_fold.ran(run.size);
+        sum_d_2_value_fold.ran(run.size);
       });
       const opmath_t dot_value = dot_value_fold.value();
       const opmath_t sum_d_value = sum_d_value_fold.value();
@@ -103,6 +106,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         condition_2_out.set(i, t);
         condition_out.set(i, t_2);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -156,6 +160,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         condition_2_out.set(i, t);
         condition_out.set(i, t_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -202,6 +207,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           sum_d_fold.add(lane, input1_value * input1_value);
           sum_d_2_fold.add(lane, input2_value * input2_value);
         });
+        dot_value_fold.ran(run.size);
+        sum_d_fold.ran(run.size);
+        sum_d_2_fold.ran(run.size);
       });
       const opmath_t dot_value = dot_value_fold.value();
       const opmath_t sum_d = sum_d_fold.value();
@@ -246,55 +254,60 @@ int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_0_grad_square1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
+  const int64_t N = call.dims[0];
   const rt::Tensor<bool> condition(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
   const rt::Tensor<opmath_t> dot(call, 3, 1);
   const rt::Tensor<opmath_t> square1(call, 4, 1);
   const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
+  outer.step(1, condition_2.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, condition_2.stride(0));
-  outer.step(6, grad_cosine.stride(0));
-  outer.step(7, grad_square2.stride(0));
-  outer.step(8, grad_square1.stride(0));
+  outer.step(6, grad_square2.stride(0));
+  outer.step(7, grad_square1.stride(0));
+  outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const auto grad_output_at = rt::load(grad_output, run.at[5]);
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
-        const opmath_t grad_each = grad_output_at / N;
+        const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
         const opmath_t t = rt::sqrt(square1_value * square2_value);
         const opmath_t t_2 = dot_value / t - margin;
-        const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
-        const opmath_t part_3 = condition_value ? opmath_t(0) : grad_each;
-        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
-        const opmath_t t_3 = rt::powi<3>(t);
-        grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
+        const bool t_3 = t_2 >= 0;
+        const bool t_4 = t_2 <= rt::inf<opmath_t>();
+        const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+        const opmath_t grad_each = grad_output_at / N;
+        const opmath_t part_2 = t_3 && t_4 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
+        const opmath_t part_3 = condition_value ? -grad_each : opmath_t(0);
+        const opmath_t grad_cosine = part_3 + (condition_2_value ? part_2 : opmath_t(0));
+        const opmath_t t_6 = rt::powi<3>(t);
+        const opmath_t part_4 = opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6;
+        grad_square2_out.set(i, t_5 ? part_4 : opmath_t(0));
+        const opmath_t part_5 = opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6;
+        grad_square1_out.set(i, t_5 ? part_5 : opmath_t(0));
+        grad_dot_out.set(i, t_5 ? grad_cosine / t : opmath_t(0));
       });
     });
   });
@@ -307,47 +320,41 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const int64_t D = call.dims[1];
   const rt::Tensor<opmath_t> input1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
-  const rt::Tensor<opmath_t> square1(call, 4, 1);
-  const rt::Tensor<opmath_t> square2(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
   const rt::Tensor<opmath_t> input2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
   const rt::Tensor<opmath_t> grad_input1(call, 11, 2);
   const rt::Tensor<opmath_t> grad_input2(call, 12, 2);
-  rt::Loops<9> outer;
+  rt::Loops<7> outer;
   outer.step(0, input1.stride(0));
-  outer.step(1, grad_cosine.stride(0));
-  outer.step(2, square1.stride(0));
-  outer.step(3, square2.stride(0));
-  outer.step(4, input2.stride(0));
-  outer.step(5, grad_square1.stride(0));
-  outer.step(6, grad_square2.stride(0));
-  outer.step(7, grad_input1.stride(0));
-  outer.step(8, grad_input2.stride(0));
+  outer.step(1, grad_dot.stride(0));
+  outer.step(2, input2.stride(0));
+  outer.step(3, grad_square1.stride(0));
+  outer.step(4, grad_square2.stride(0));
+  outer.step(5, grad_input1.stride(0));
+  outer.step(6, grad_input2.stride(0));
   outer.dim_of_steps(N);
   outer.step(0, input1.stride(1));
-  outer.step(4, input2.stride(1));
-  outer.step(7, grad_input1.stride(1));
-  outer.step(8, grad_input2.stride(1));
+  outer.step(2, input2.stride(1));
+  outer.step(5, grad_input1.stride(1));
+  outer.step(6, grad_input2.stride(1));
   outer.dim_of_steps(D);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_cosine_at(grad_cosine, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> square1_at(square1, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> square2_at(square2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> grad_square1_at(grad_square1, run.at[5], run.step[5], run.size);
-      const rt::Source<opmath_t> grad_square2_at(grad_square2, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[8], run.step[8], run.size);
+      const rt::Source<opmath_t> grad_dot_at(grad_dot, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_square1_at(grad_square1, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> grad_square2_at(grad_square2, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t input1_value = input1_at[i];
-        const opmath_t grad_dot = grad_cosine_at[i] / rt::sqrt(square1_at[i] * square2_at[i]);
+        const opmath_t grad_dot_value = grad_dot_at[i];
         const opmath_t input2_value = input2_at[i];
-        grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot * input2_value);
-        grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot * input1_value);
+        grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
+        grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
       });
     });
   });
@@ -356,55 +363,61 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_1_grad_square1(const OpgenCall& call, OpgenHost& host) {
+int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.dims[0];
   const rt::Tensor<bool> condition(call, 6, 1);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
+  const rt::Tensor<opmath_t> dot(call, 3, 1);
+  const rt::Tensor<opmath_t> square1(call, 4, 1);
+  const rt::Tensor<opmath_t> square2(call, 5, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> square1(call, 4, 1);
-  const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
+  outer.step(1, condition_2.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, condition_2.stride(0));
-  outer.step(6, grad_cosine.stride(0));
-  outer.step(7, grad_square2.stride(0));
-  outer.step(8, grad_square1.stride(0));
+  outer.step(6, grad_square2.stride(0));
+  outer.step(7, grad_square1.stride(0));
+  outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const auto grad_output_at = rt::load(grad_output, run.at[5]);
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
-        const opmath_t grad_output_value = grad_output_at;
+        const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
         const opmath_t t = rt::sqrt(square1_value * square2_value);
         const opmath_t t_2 = dot_value / t - margin;
+        const bool t_3 = t_2 >= 0;
+        const bool t_4 = t_2 <= rt::inf<opmath_t>();
+        const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+        const opmath_t grad_output_value = grad_output_at;
         const opmath_t part_2 = condition_value ? -grad_output_value : opmath_t(0);
         const opmath_t part_3 = condition_value ? opmath_t(0) : grad_output_value;
-        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
-        const opmath_t t_3 = rt::powi<3>(t);
-        grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
+        const opmath_t part_4 = condition_2_value ? (t_3 && t_4 ? part_3 : opmath_t(0)) : opmath_t(0);
+        const opmath_t grad_cosine = part_2 + part_4;
+        const opmath_t t_6 = rt::powi<3>(t);
+        const opmath_t part_5 = opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6;
+        grad_square2_out.set(i, t_5 ? part_5 : opmath_t(0));
+        const opmath_t part_6 = opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6;
+        grad_square1_out.set(i, t_5 ? part_6 : opmath_t(0));
+        grad_dot_out.set(i, t_5 ? grad_cosine / t : opmath_t(0));
       });
     });
   });
@@ -413,56 +426,62 @@ int backward_1_grad_square1(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_2_grad_square1(const OpgenCall& call, OpgenHost& host) {
+int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.dims[0];
   const rt::Tensor<bool> condition(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
+  const rt::Tensor<bool> condition_2(call, 7, 1);
   const rt::Tensor<opmath_t> dot(call, 3, 1);
   const rt::Tensor<opmath_t> square1(call, 4, 1);
   const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_cosine(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
-  outer.step(1, grad_output.stride(0));
+  outer.step(1, condition_2.stride(0));
   outer.step(2, dot.stride(0));
   outer.step(3, square1.stride(0));
   outer.step(4, square2.stride(0));
-  outer.step(5, condition_2.stride(0));
-  outer.step(6, grad_cosine.stride(0));
-  outer.step(7, grad_square2.stride(0));
-  outer.step(8, grad_square1.stride(0));
+  outer.step(5, grad_output.stride(0));
+  outer.step(6, grad_square2.stride(0));
+  outer.step(7, grad_square1.stride(0));
+  outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> dot_at(dot, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> square1_at(square1, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> square2_at(square2, run.at[4], run.step[4], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_cosine_out(grad_cosine, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[8], run.step[8], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
-        const opmath_t grad_output_value = grad_output_at[i];
+        const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
         const opmath_t square1_value = square1_at[i];
         const opmath_t square2_value = square2_at[i];
         const opmath_t t = rt::sqrt(square1_value * square2_value);
         const opmath_t t_2 = dot_value / t - margin;
+        const bool t_3 = t_2 >= 0;
+        const bool t_4 = t_2 <= rt::inf<opmath_t>();
+        const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
+        const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t part_2 = condition_value ? -grad_output_value : opmath_t(0);
         const opmath_t part_3 = condition_value ? opmath_t(0) : grad_output_value;
-        const opmath_t part_4 = t_2 >= 0 && t_2 <= rt::inf<opmath_t>() ? part_3 : opmath_t(0);
-        const opmath_t grad_cosine_value = part_2 + (condition_2_at[i] ? part_4 : opmath_t(0));
-        const opmath_t t_3 = rt::powi<3>(t);
-        grad_cosine_out.set(i, grad_cosine_value);
-        grad_square2_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square1_value / t_3);
-        grad_square1_out.set(i, opmath_t(-0.5) * grad_cosine_value * dot_value * square2_value / t_3);
+        const opmath_t part_4 = condition_2_value ? (t_3 && t_4 ? part_3 : opmath_t(0)) : opmath_t(0);
+        const opmath_t grad_cosine = part_2 + part_4;
+        const opmath_t t_6 = rt::powi<3>(t);
+        const opmath_t part_5 = opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6;
+        grad_square2_out.set(i, t_5 ? part_5 : opmath_t(0));
+        const opmath_t part_6 = opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6;
+        grad_square1_out.set(i, t_5 ? part_6 : opmath_t(0));
+        grad_dot_out.set(i, t_5 ? grad_cosine / t : opmath_t(0));
       });
     });
   });
@@ -472,13 +491,13 @@ int backward_2_grad_square1(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cosine_embedding_loss) = {
-    OPGEN_STEP(forward_0_square2),        // 0
-    OPGEN_STEP(forward_0_output),         // 1
-    OPGEN_STEP(forward_1_output),         // 2
-    OPGEN_STEP(forward_2_output),         // 3
-    OPGEN_STEP(forward_2_condition_2),    // 4
-    OPGEN_STEP(backward_0_grad_square1),  // 5
-    OPGEN_STEP(backward_0_grad_input2),   // 6
-    OPGEN_STEP(backward_1_grad_square1),  // 7
-    OPGEN_STEP(backward_2_grad_square1),  // 8
+    OPGEN_STEP(forward_0_square2),       // 0
+    OPGEN_STEP(forward_0_output),        // 1
+    OPGEN_STEP(forward_1_output),        // 2
+    OPGEN_STEP(forward_2_output),        // 3
+    OPGEN_STEP(forward_2_condition_2),   // 4
+    OPGEN_STEP(backward_0_grad_dot),     // 5
+    OPGEN_STEP(backward_0_grad_input2),  // 6
+    OPGEN_STEP(backward_1_grad_dot),     // 7
+    OPGEN_STEP(backward_2_grad_dot),     // 8
 };

@@ -32,9 +32,14 @@ struct cross_entropy_forward_0_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -80,6 +85,8 @@ struct cross_entropy_forward_0_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -147,6 +154,14 @@ struct cross_entropy_forward_0_output_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -243,6 +258,8 @@ struct cross_entropy_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
@@ -330,6 +347,8 @@ struct cross_entropy_forward_2_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -422,9 +441,14 @@ struct cross_entropy_forward_3_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -469,6 +493,8 @@ struct cross_entropy_forward_3_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -533,6 +559,14 @@ struct cross_entropy_forward_3_output_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -619,6 +653,8 @@ struct cross_entropy_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
@@ -702,6 +738,8 @@ struct cross_entropy_forward_5_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -792,9 +830,14 @@ struct cross_entropy_backward_0_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -840,6 +883,8 @@ struct cross_entropy_backward_0_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -909,6 +954,14 @@ struct cross_entropy_backward_0_grad_sum_n_all_2_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_value_fold.merge(other.sum_n_all_2_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_value_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -1014,30 +1067,42 @@ struct cross_entropy_backward_0_grad_input_step {
     const opmath_t grad_sum_c = keep_2 ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value_2;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value_2;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part_4 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-      const opmath_t part_5 = grad_sum_c * weight.load(c);
-      const bool part_6 = c == target_value_2;
-      opmath_t part_7;
-      if (part_6) {
-        part_7 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+      opmath_t part_4;
+      if (keep_2) {
+        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
+        const opmath_t part_6 = grad_sum_c * weight.load(c);
+        const bool part_7 = c == target_value_2;
+        opmath_t part_9;
+        if (part_7) {
+          part_9 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+        } else {
+          part_9 = 0;
+        }
+        const opmath_t part_8 = part_9;
+        part_4 = part_6 + part_8 - part_5;
       } else {
-        part_7 = 0;
+        part_4 = 0;
       }
-      grad_input.store(part_5 + part_7 - part_4, n, c, place);
+      grad_input.store(part_4, n, c, place);
     }
   }
 };
@@ -1097,13 +1162,19 @@ struct cross_entropy_backward_0_grad_weight_sum_c_step {
     const int64_t c = point;
     const opmath_t t_2 = -(grad_output.load_or_zero() / sum_n_all_2.load() * label_smoothing / C);
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t part = target.load(n, place) != ignore_index ? t_2 : opmath_t(0);
-      grad_weight_sum_c_value_fold.add(part * logp.load(n, c, place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_3 = target.load(n, place) != ignore_index;
+        const opmath_t part = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_3 ? part : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -1210,11 +1281,11 @@ struct cross_entropy_backward_0_grad_weight_hit_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_3 = target.load(n, place);
-    const bool keep_3 = target_value_3 != ignore_index;
-    if (!((keep_3 ? target_value_3 : 0) >= 0 && (keep_3 ? target_value_3 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_3 : 0);
+    const bool keep_4 = target_value_3 != ignore_index;
+    if (!((keep_4 ? target_value_3 : 0) >= 0 && (keep_4 ? target_value_3 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
     opmath_t part;
-    if (keep_3) {
+    if (keep_4) {
       const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
       part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
     } else {
@@ -1322,10 +1393,10 @@ struct cross_entropy_backward_0_grad_weight_share_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_4 = target.load(n, place);
-    const bool keep_4 = target_value_4 != ignore_index;
-    if (!((keep_4 ? target_value_4 : 0) >= 0 && (keep_4 ? target_value_4 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_share.at(keep_4 ? target_value_4 : 0);
-    rt::atomic_sum(cell, keep_4 ? grad_sum_n_all_2.load() : opmath_t(0));
+    const bool keep_5 = target_value_4 != ignore_index;
+    if (!((keep_5 ? target_value_4 : 0) >= 0 && (keep_5 ? target_value_4 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_share.at(keep_5 ? target_value_4 : 0);
+    rt::atomic_sum(cell, keep_5 ? grad_sum_n_all_2.load() : opmath_t(0));
   }
 };
 
@@ -1452,30 +1523,42 @@ struct cross_entropy_backward_1_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part_4 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-      const opmath_t part_5 = grad_sum_c * weight.load(c);
-      const bool part_6 = c == target_value;
-      opmath_t part_7;
-      if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+      opmath_t part_4;
+      if (keep) {
+        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
+        const opmath_t part_6 = grad_sum_c * weight.load(c);
+        const bool part_7 = c == target_value;
+        opmath_t part_9;
+        if (part_7) {
+          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_9 = 0;
+        }
+        const opmath_t part_8 = part_9;
+        part_4 = part_6 + part_8 - part_5;
       } else {
-        part_7 = 0;
+        part_4 = 0;
       }
-      grad_input.store(part_5 + part_7 - part_4, n, c, place);
+      grad_input.store(part_4, n, c, place);
     }
   }
 };
@@ -1532,13 +1615,19 @@ struct cross_entropy_backward_1_grad_weight_sum_c_step {
     const int64_t c = point;
     const opmath_t t = -(grad_output.load_or_zero() * label_smoothing / C);
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t part = target.load(n, place) != ignore_index ? t : opmath_t(0);
-      grad_weight_sum_c_value_fold.add(part * logp.load(n, c, place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_2 = target.load(n, place) != ignore_index;
+        const opmath_t part = logp.load(n, c, place) * (keep_2 ? t : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_2 ? part : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -1642,11 +1731,11 @@ struct cross_entropy_backward_1_grad_weight_hit_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
-    const bool keep_2 = target_value_2 != ignore_index;
-    if (!((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
+    const bool keep_3 = target_value_2 != ignore_index;
+    if (!((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
     opmath_t part;
-    if (keep_2) {
+    if (keep_3) {
       const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
       part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
     } else {
@@ -1779,30 +1868,42 @@ struct cross_entropy_backward_2_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part_4 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-      const opmath_t part_5 = grad_sum_c * weight.load(c);
-      const bool part_6 = c == target_value;
-      opmath_t part_7;
-      if (part_6) {
-        part_7 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+      opmath_t part_4;
+      if (keep) {
+        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
+        const opmath_t part_6 = grad_sum_c * weight.load(c);
+        const bool part_7 = c == target_value;
+        opmath_t part_9;
+        if (part_7) {
+          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_9 = 0;
+        }
+        const opmath_t part_8 = part_9;
+        part_4 = part_6 + part_8 - part_5;
       } else {
-        part_7 = 0;
+        part_4 = 0;
       }
-      grad_input.store(part_5 + part_7 - part_4, n, c, place);
+      grad_input.store(part_4, n, c, place);
     }
   }
 };
@@ -1844,8 +1945,8 @@ struct cross_entropy_backward_2_grad_weight_sum_c_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> logp;
+  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_weight_sum_c;
   int64_t ignore_index;
   opmath_t label_smoothing;
@@ -1858,14 +1959,20 @@ struct cross_entropy_backward_2_grad_weight_sum_c_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
-      const opmath_t part_2 = target.load(n, place) != ignore_index ? part : opmath_t(0);
-      grad_weight_sum_c_value_fold.add(part_2 * logp.load(n, c, place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_2 = target.load(n, place) != ignore_index;
+        const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
+        const opmath_t part_2 = logp.load(n, c, place) * (keep_2 ? part : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_2 ? part_2 : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -1879,16 +1986,16 @@ int run_cross_entropy_backward_2_grad_weight_sum_c(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {2, 2, 1},   // target
-      {0, 2, 1},   // grad_output
       {4, 3, 2},   // logp
+      {0, 2, 1},   // grad_output
       {6, 1, -1},  // grad_weight_sum_c
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   cross_entropy_backward_2_grad_weight_sum_c_step<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
-  step.grad_output = args.template tensor<const scalar_t>(1);
-  step.logp = args.template tensor<const opmath_t>(2);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
   step.grad_weight_sum_c = args.template tensor<opmath_t>(3);
   step.ignore_index = call.ints[0];
   step.label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1969,11 +2076,11 @@ struct cross_entropy_backward_2_grad_weight_hit_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
-    const bool keep_2 = target_value_2 != ignore_index;
-    if (!((keep_2 ? target_value_2 : 0) >= 0 && (keep_2 ? target_value_2 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
+    const bool keep_3 = target_value_2 != ignore_index;
+    if (!((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C)) return;
+    opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
     opmath_t part;
-    if (keep_2) {
+    if (keep_3) {
       const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
       part = -(grad_output.load_or_zero(n, place) * (1 - label_smoothing) * part_2);
     } else {
@@ -2049,9 +2156,14 @@ struct cross_entropy_backward_3_logp_log_step {
       logp_max.store(logp_max_value, n, place);
     }
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
@@ -2098,6 +2210,8 @@ struct cross_entropy_backward_3_sum_n_all_2_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_2_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_2_value_fold.merge(other.sum_n_all_2_value_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_2_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_2_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -2167,16 +2281,22 @@ struct cross_entropy_backward_3_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
       const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      grad_input.store(grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp, n, c, place);
+      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
+      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
     }
   }
 };
@@ -2251,16 +2371,22 @@ struct cross_entropy_backward_4_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
       const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      grad_input.store(grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp, n, c, place);
+      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
+      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
     }
   }
 };
@@ -2333,16 +2459,22 @@ struct cross_entropy_backward_5_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
       const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      grad_input.store(grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp, n, c, place);
+      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
+      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
     }
   }
 };

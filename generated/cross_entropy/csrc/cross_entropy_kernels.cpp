@@ -33,6 +33,7 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -55,7 +56,9 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -93,6 +96,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_value_fold.add(lane, value);
           });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[2], sum_c_value);
@@ -106,7 +110,9 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -161,6 +167,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         sum_n_all_fold.add(lane, t * part_3 + part_2);
         sum_n_all_2_fold.add(lane, keep ? rt::pick(host, weight, run.at[1], 2, 0, target_value, C) : opmath_t(0));
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -209,6 +217,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         }
         output_value_fold.add(lane, t * part_3 + part_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -243,6 +252,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_fold.add(lane, value);
           });
+          sum_c_fold.ran(run.size);
         });
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[2]);
@@ -267,7 +277,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_fold.ran(columns.size);
         });
+        sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[5], columns.step[5], columns.size);
         int64_t target_value_2[rt::block];
@@ -320,6 +332,7 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -342,7 +355,9 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -375,6 +390,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[1], sum_c_value);
@@ -387,7 +403,9 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -434,6 +452,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         sum_n_all_fold.add(lane, t * part_2 + label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0)));
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -480,6 +500,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         }
         output_value_fold.add(lane, t * part_3 + part_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -509,6 +530,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_fold.add(lane, logp_at[i]); });
+          sum_c_fold.ran(run.size);
         });
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -531,7 +553,9 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, logp_at[i]); });
+          sum_c_fold.ran(columns.size);
         });
+        sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
@@ -583,6 +607,7 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -605,7 +630,9 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -643,6 +670,7 @@ int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_value_fold.add(lane, value);
           });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[2], sum_c_value);
@@ -656,7 +684,9 @@ int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -719,6 +749,8 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
         }
         sum_n_all_2_value_fold.add(lane, part_5);
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_value_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -775,6 +807,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -782,22 +815,28 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[5], run.step[5], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_6 = over_c.index(run, 0, i) == target_value_2;
-            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_8 = grad_sum_c * weight_at[i];
-            opmath_t part_9;
-            if (part_6) {
+            opmath_t part_6;
+            if (keep_2) {
+              const bool part_7 = over_c.index(run, 0, i) == target_value_2;
+              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
+              const opmath_t part_9 = grad_sum_c * weight_at[i];
               opmath_t part_10;
-              if (keep_2) {
-                part_10 = -(grad_hit * rt::load(weight, run.at[4] + target_value_2 * weight.stride(0)));
+              if (part_7) {
+                opmath_t part_11;
+                if (keep_2) {
+                  part_11 = -(grad_hit * rt::load(weight, run.at[4] + target_value_2 * weight.stride(0)));
+                } else {
+                  part_11 = 0;
+                }
+                part_10 = part_11;
               } else {
                 part_10 = 0;
               }
-              part_9 = part_10;
+              part_6 = part_9 + part_10 - part_8;
             } else {
-              part_9 = 0;
+              part_6 = 0;
             }
-            grad_input_out.set(i, part_8 + part_9 - part_7);
+            grad_input_out.set(i, part_6);
           });
         });
       });
@@ -824,44 +863,52 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_11 = over_c.index(point, 0, 0) == target_value_2_2[i];
-            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_13;
-            if (part_11) {
-              opmath_t part_14;
+            const bool part_12 = over_c.index(point, 0, 0) == target_value_2_2[i];
+            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_14;
+            if (part_12) {
+              opmath_t part_15;
               if (keep_2_2[i]) {
-                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
+                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
               } else {
-                part_14 = 0;
+                part_15 = 0;
               }
-              part_13 = part_14;
+              part_14 = part_15;
             } else {
-              part_13 = 0;
+              part_14 = 0;
             }
-            sum_grad_logp_fold.add(i, part_12 + part_13);
+            sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
           const rt::Source<opmath_t> logp_at(logp, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_15 = over_c.index(point, 0, 0) == target_value_2_2[i];
-            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_18;
-            if (part_15) {
-              opmath_t part_19;
-              if (keep_2_2[i]) {
-                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
+            opmath_t part_16;
+            if (keep_2_2[i]) {
+              const bool part_17 = over_c.index(point, 0, 0) == target_value_2_2[i];
+              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
+              opmath_t part_20;
+              if (part_17) {
+                opmath_t part_21;
+                if (keep_2_2[i]) {
+                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
+                } else {
+                  part_21 = 0;
+                }
+                part_20 = part_21;
               } else {
-                part_19 = 0;
+                part_20 = 0;
               }
-              part_18 = part_19;
+              part_16 = part_19 + part_20 - part_18;
             } else {
-              part_18 = 0;
+              part_16 = 0;
             }
-            grad_input_out.set(i, part_17 + part_18 - part_16);
+            grad_input_out.set(i, part_16);
           });
         });
       });
@@ -896,9 +943,10 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<int64_t> target_at(target, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> logp_at(logp, run.at[3], run.step[3], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = (target_at[i] != ignore_index ? t_2 : opmath_t(0)) * logp_at[i];
-          grad_weight_sum_c_value_fold.add(lane, value);
+          const bool keep_3 = target_at[i] != ignore_index;
+          grad_weight_sum_c_value_fold.add(lane, keep_3 ? logp_at[i] * (keep_3 ? t_2 : opmath_t(0)) : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[4], grad_weight_sum_c_value);
@@ -940,17 +988,17 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_3 = rt::load(target, point.at[0]);
-          const bool keep_3 = target_value_3 != ignore_index;
-          if (!rt::within(keep_3 ? target_value_3 : 0, C)) return;
+          const bool keep_4 = target_value_3 != ignore_index;
+          if (!rt::within(keep_4 ? target_value_3 : 0, C)) return;
           opmath_t part_2;
-          if (keep_3) {
+          if (keep_4) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) / rt::load(sum_n_all_2, point.at[2]);
             part_2 = -(part_3 * (1 - label_smoothing) * rt::pick(host, logp, point.at[3], 4, 1, target_value_3, C));
           } else {
             part_2 = 0;
           }
           rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[4] + (keep_3 ? target_value_3 : 0) * grad_weight_hit.stride(0), part_2);
+                                  point.at[4] + (keep_4 ? target_value_3 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -988,16 +1036,16 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_4 = rt::load(target, point.at[0]);
-          const bool keep_4 = target_value_4 != ignore_index;
-          if (!rt::within(keep_4 ? target_value_4 : 0, C)) return;
+          const bool keep_5 = target_value_4 != ignore_index;
+          if (!rt::within(keep_5 ? target_value_4 : 0, C)) return;
           opmath_t part_2;
-          if (keep_4) {
+          if (keep_5) {
             part_2 = rt::load(grad_sum_n_all_2, point.at[1]);
           } else {
             part_2 = 0;
           }
           rt::accumulate<rt::Sum>(grad_weight_share,
-                                  point.at[2] + (keep_4 ? target_value_4 : 0) * grad_weight_share.stride(0), part_2);
+                                  point.at[2] + (keep_5 ? target_value_4 : 0) * grad_weight_share.stride(0), part_2);
         });
       });
     });
@@ -1079,6 +1127,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1086,22 +1135,28 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_6 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_8 = grad_sum_c * weight_at[i];
-            opmath_t part_9;
-            if (part_6) {
+            opmath_t part_6;
+            if (keep) {
+              const bool part_7 = over_c.index(run, 0, i) == target_value;
+              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
+              const opmath_t part_9 = grad_sum_c * weight_at[i];
               opmath_t part_10;
-              if (keep) {
-                part_10 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              if (part_7) {
+                opmath_t part_11;
+                if (keep) {
+                  part_11 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+                } else {
+                  part_11 = 0;
+                }
+                part_10 = part_11;
               } else {
                 part_10 = 0;
               }
-              part_9 = part_10;
+              part_6 = part_9 + part_10 - part_8;
             } else {
-              part_9 = 0;
+              part_6 = 0;
             }
-            grad_input_out.set(i, part_8 + part_9 - part_7);
+            grad_input_out.set(i, part_6);
           });
         });
       });
@@ -1127,44 +1182,52 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_11 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_13;
-            if (part_11) {
-              opmath_t part_14;
+            const bool part_12 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_14;
+            if (part_12) {
+              opmath_t part_15;
               if (keep_2[i]) {
-                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_14 = 0;
+                part_15 = 0;
               }
-              part_13 = part_14;
+              part_14 = part_15;
             } else {
-              part_13 = 0;
+              part_14 = 0;
             }
-            sum_grad_logp_fold.add(i, part_12 + part_13);
+            sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_15 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_18;
-            if (part_15) {
-              opmath_t part_19;
-              if (keep_2[i]) {
-                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+            opmath_t part_16;
+            if (keep_2[i]) {
+              const bool part_17 = over_c.index(point, 0, 0) == target_value_2[i];
+              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
+              opmath_t part_20;
+              if (part_17) {
+                opmath_t part_21;
+                if (keep_2[i]) {
+                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+                } else {
+                  part_21 = 0;
+                }
+                part_20 = part_21;
               } else {
-                part_19 = 0;
+                part_20 = 0;
               }
-              part_18 = part_19;
+              part_16 = part_19 + part_20 - part_18;
             } else {
-              part_18 = 0;
+              part_16 = 0;
             }
-            grad_input_out.set(i, part_17 + part_18 - part_16);
+            grad_input_out.set(i, part_16);
           });
         });
       });
@@ -1197,9 +1260,10 @@ int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<int64_t> target_at(target, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> logp_at(logp, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = (target_at[i] != ignore_index ? t : opmath_t(0)) * logp_at[i];
-          grad_weight_sum_c_value_fold.add(lane, value);
+          const bool keep_2 = target_at[i] != ignore_index;
+          grad_weight_sum_c_value_fold.add(lane, keep_2 ? logp_at[i] * (keep_2 ? t : opmath_t(0)) : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[3], grad_weight_sum_c_value);
@@ -1240,17 +1304,17 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
-          const bool keep_2 = target_value_2 != ignore_index;
-          if (!rt::within(keep_2 ? target_value_2 : 0, C)) return;
+          const bool keep_3 = target_value_2 != ignore_index;
+          if (!rt::within(keep_3 ? target_value_2 : 0, C)) return;
           opmath_t part_2;
-          if (keep_2) {
+          if (keep_3) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
             part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
           } else {
             part_2 = 0;
           }
           rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[3] + (keep_2 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
+                                  point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -1323,6 +1387,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1330,22 +1395,28 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const bool part_6 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_7 = rt::exp(logp_at[i]) * sum_grad_logp;
-            const opmath_t part_8 = grad_sum_c * weight_at[i];
-            opmath_t part_9;
-            if (part_6) {
+            opmath_t part_6;
+            if (keep) {
+              const bool part_7 = over_c.index(run, 0, i) == target_value;
+              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
+              const opmath_t part_9 = grad_sum_c * weight_at[i];
               opmath_t part_10;
-              if (keep) {
-                part_10 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+              if (part_7) {
+                opmath_t part_11;
+                if (keep) {
+                  part_11 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
+                } else {
+                  part_11 = 0;
+                }
+                part_10 = part_11;
               } else {
                 part_10 = 0;
               }
-              part_9 = part_10;
+              part_6 = part_9 + part_10 - part_8;
             } else {
-              part_9 = 0;
+              part_6 = 0;
             }
-            grad_input_out.set(i, part_8 + part_9 - part_7);
+            grad_input_out.set(i, part_6);
           });
         });
       });
@@ -1371,44 +1442,52 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_11 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_12 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_13;
-            if (part_11) {
-              opmath_t part_14;
+            const bool part_12 = over_c.index(point, 0, 0) == target_value_2[i];
+            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
+            opmath_t part_14;
+            if (part_12) {
+              opmath_t part_15;
               if (keep_2[i]) {
-                part_14 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
               } else {
-                part_14 = 0;
+                part_15 = 0;
               }
-              part_13 = part_14;
+              part_14 = part_15;
             } else {
-              part_13 = 0;
+              part_14 = 0;
             }
-            sum_grad_logp_fold.add(i, part_12 + part_13);
+            sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_15 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_16 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-            const opmath_t part_17 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_18;
-            if (part_15) {
-              opmath_t part_19;
-              if (keep_2[i]) {
-                part_19 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+            opmath_t part_16;
+            if (keep_2[i]) {
+              const bool part_17 = over_c.index(point, 0, 0) == target_value_2[i];
+              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
+              opmath_t part_20;
+              if (part_17) {
+                opmath_t part_21;
+                if (keep_2[i]) {
+                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
+                } else {
+                  part_21 = 0;
+                }
+                part_20 = part_21;
               } else {
-                part_19 = 0;
+                part_20 = 0;
               }
-              part_18 = part_19;
+              part_16 = part_19 + part_20 - part_18;
             } else {
-              part_18 = 0;
+              part_16 = 0;
             }
-            grad_input_out.set(i, part_17 + part_18 - part_16);
+            grad_input_out.set(i, part_16);
           });
         });
       });
@@ -1425,26 +1504,27 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
+  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
   rt::Loops<4> outer;
-  outer.dim(C, {0, 0, logp.stride(1), grad_weight_sum_c.stride(0)});
+  outer.dim(C, {0, logp.stride(1), 0, grad_weight_sum_c.stride(0)});
   rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
-  over_n_batch.batch(call, &target, &grad_output, &logp, nullptr);
+  over_n_batch.dim(N, {target.stride(0), logp.stride(0), grad_output.stride(0), 0});
+  over_n_batch.batch(call, &target, &logp, &grad_output, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> logp_at(logp, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = -(grad_output_at[i] * label_smoothing / C);
-          const opmath_t part_3 = target_at[i] != ignore_index ? part_2 : opmath_t(0);
-          grad_weight_sum_c_value_fold.add(lane, part_3 * logp_at[i]);
+          const bool keep_2 = target_at[i] != ignore_index;
+          const opmath_t part_2 = keep_2 ? -(grad_output_at[i] * label_smoothing / C) : opmath_t(0);
+          grad_weight_sum_c_value_fold.add(lane, keep_2 ? logp_at[i] * part_2 : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[3], grad_weight_sum_c_value);
@@ -1485,17 +1565,17 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
-          const bool keep_2 = target_value_2 != ignore_index;
-          if (!rt::within(keep_2 ? target_value_2 : 0, C)) return;
+          const bool keep_3 = target_value_2 != ignore_index;
+          if (!rt::within(keep_3 ? target_value_2 : 0, C)) return;
           opmath_t part_2;
-          if (keep_2) {
+          if (keep_3) {
             const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
             part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
           } else {
             part_2 = 0;
           }
           rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[3] + (keep_2 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
+                                  point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -1533,6 +1613,7 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max_value);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         rt::store(logp_log, row.at[2], rt::log(logp_sum));
@@ -1555,7 +1636,9 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
             logp_sum_fold.add(i, value);
           });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
       });
@@ -1588,6 +1671,7 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
         const auto value = target_at[i] != ignore_index ? 1 : 0;
         sum_n_all_2_value_fold.add(lane, value);
       });
+      sum_n_all_2_value_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
@@ -1633,6 +1717,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[3]);
@@ -1642,7 +1727,8 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t part_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            grad_input_out.set(i, part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp);
+            const opmath_t part_3 = part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_3 : opmath_t(0));
           });
         });
       });
@@ -1668,10 +1754,12 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_3 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_3);
+            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[3], columns.step[3], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[4], columns.step[4], columns.size);
         opmath_t logp_max_value_2_2[rt::block];
@@ -1684,9 +1772,10 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, grad_sum_c_2[i] + part_4 - part_5 * sum_grad_logp_fold[i]);
+            const opmath_t part_5 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t part_7 = grad_sum_c_2[i] + part_5 - part_6 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? part_7 : opmath_t(0));
           });
         });
       });
@@ -1732,6 +1821,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1741,7 +1831,8 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t part_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            grad_input_out.set(i, part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp);
+            const opmath_t part_3 = part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_3 : opmath_t(0));
           });
         });
       });
@@ -1766,10 +1857,12 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_3 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_3);
+            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_max_value_2_2[rt::block];
@@ -1782,9 +1875,10 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, grad_sum_c_2[i] + part_4 - part_5 * sum_grad_logp_fold[i]);
+            const opmath_t part_5 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t part_7 = grad_sum_c_2[i] + part_5 - part_6 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? part_7 : opmath_t(0));
           });
         });
       });
@@ -1831,6 +1925,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1840,7 +1935,8 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
             const opmath_t part_2 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            grad_input_out.set(i, part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp);
+            const opmath_t part_3 = part_2 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_3 : opmath_t(0));
           });
         });
       });
@@ -1865,10 +1961,12 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_3 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_3);
+            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_max_value_2_2[rt::block];
@@ -1881,9 +1979,10 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            grad_input_out.set(i, grad_sum_c_2[i] + part_4 - part_5 * sum_grad_logp_fold[i]);
+            const opmath_t part_5 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t part_7 = grad_sum_c_2[i] + part_5 - part_6 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? part_7 : opmath_t(0));
           });
         });
       });

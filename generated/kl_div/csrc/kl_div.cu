@@ -22,6 +22,8 @@ struct kl_div_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -83,6 +85,8 @@ struct kl_div_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -144,6 +148,8 @@ struct kl_div_forward_2_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -205,6 +211,8 @@ struct kl_div_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -265,6 +273,8 @@ struct kl_div_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -325,6 +335,8 @@ struct kl_div_forward_5_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -524,7 +536,7 @@ struct kl_div_backward_0_grad_target_step {
     const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : grad_each * (target_value - input)) * p;
+    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -694,7 +706,7 @@ struct kl_div_backward_2_grad_target_step {
     const opmath_t grad_each = grad_output.load_or_zero() / N;
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : grad_each * (target_value - input)) * p;
+    *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -863,7 +875,7 @@ struct kl_div_backward_4_grad_target_step {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t t_2 = grad_output_value * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = (t ? opmath_t(0) : grad_output_value * (target_value - input)) * p;
+    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
     *grad_target = (t ? opmath_t(0) : t_2) + part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -1031,7 +1043,7 @@ struct kl_div_backward_6_grad_target_step {
     const opmath_t grad_output_value = grad_output;
     const opmath_t t_2 = grad_output_value * p;
     *grad_input = t ? opmath_t(0) : -t_2;
-    const opmath_t part = (t ? opmath_t(0) : grad_output_value * (target_value - input)) * p;
+    const opmath_t part = t ? opmath_t(0) : p * (grad_output_value * (target_value - input));
     *grad_target = (t ? opmath_t(0) : t_2) + part;
   }
   OPGEN_DEVICE void point(int64_t point) const {

@@ -32,6 +32,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         output_sum_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -65,6 +66,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         output_sum_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -98,6 +100,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         sum_n_all_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      sum_n_all_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -130,6 +133,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         sum_n_all_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      sum_n_all_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -163,6 +167,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         output_value_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -195,6 +200,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         output_value_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -278,7 +284,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / (N * elements);
         const opmath_t t_2 = grad_each * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_each * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -344,7 +350,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_each = grad_output_at / N;
         const opmath_t t_2 = grad_each * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_each * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_each * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -409,7 +415,7 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at;
         const opmath_t t_2 = grad_output_value * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_output_value * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });
@@ -479,7 +485,7 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_output_value = grad_output_at[i];
         const opmath_t t_2 = grad_output_value * p;
         grad_input_out.set(i, t ? opmath_t(0) : -t_2);
-        const opmath_t part_2 = (t ? opmath_t(0) : grad_output_value * (target_value - input_at[i])) * p;
+        const opmath_t part_2 = t ? opmath_t(0) : p * (grad_output_value * (target_value - input_at[i]));
         grad_target_out.set(i, (t ? opmath_t(0) : t_2) + part_2);
       });
     });

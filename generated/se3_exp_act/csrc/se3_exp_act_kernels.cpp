@@ -29,6 +29,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           s_fold.add(lane, twist_value * twist_value);
           norm_s_squares_fold.add(lane, twist_value * twist_value);
         });
+        s_fold.ran(run.size);
+        norm_s_squares_fold.ran(run.size);
       });
       const opmath_t s = s_fold.value();
       const opmath_t norm_s_squares = norm_s_squares_fold.value();
@@ -117,6 +119,8 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
           s_value_fold.add(lane, twist_value * twist_value);
           norm_s_squares_value_fold.add(lane, twist_value * twist_value);
         });
+        s_value_fold.ran(run.size);
+        norm_s_squares_value_fold.ran(run.size);
       });
       const opmath_t s_value = s_value_fold.value();
       const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
@@ -215,6 +219,8 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
           }
           grad_mix_output_1_value_fold.add(lane, part_6);
         });
+        grad_mix_output_value_fold.ran(run.size);
+        grad_mix_output_1_value_fold.ran(run.size);
       });
       const opmath_t grad_mix_output_value = grad_mix_output_value_fold.value();
       const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_fold.value();
@@ -269,6 +275,10 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
           grad_b_mix_fold.add(lane, grad_mix * wp_value);
           grad_a_fold.add(lane, grad_output_value_2 * wp_value);
         });
+        grad_c_fold.ran(run.size);
+        grad_b_output_fold.ran(run.size);
+        grad_b_mix_fold.ran(run.size);
+        grad_a_fold.ran(run.size);
       });
       const opmath_t grad_c = grad_c_fold.value();
       const opmath_t grad_b_output = grad_b_output_fold.value();
@@ -345,19 +355,20 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> wv(call, 9, 2, 0);
   const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
   const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
-  rt::Loops<22> outer;
+  rt::Loops<23> outer;
   outer.batch(call, &b, &c, &a, &grad_output, &grad_mix_output, &grad_mix_output_1, &wp, &wv, &wp, &wv, &twist, &twist,
-              &twist, &twist, &point_2, &point_2, &norm_s_squares, &twist, &grad_output, &grad_norm_s, &grad_s,
+              &twist, &twist, &point_2, &point_2, &s, &norm_s_squares, &twist, &grad_output, &grad_norm_s, &grad_s,
               &grad_twist);
-  outer.step(17, twist.stride(1));
-  outer.step(18, grad_output.stride(1));
-  outer.step(21, grad_twist.stride(1));
+  outer.step(18, twist.stride(1));
+  outer.step(19, grad_output.stride(1));
+  outer.step(22, grad_twist.stride(1));
   outer.dim_of_steps(6, true);
-  rt::Loops<22> over_i;
+  rt::Loops<23> over_i;
   over_i.step(3, grad_output.stride(1));
   over_i.step(4, grad_mix_output.stride(1));
   over_i.step(5, grad_mix_output_1.stride(1));
@@ -467,6 +478,14 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wp_1_fold.add(lane, part_22);
         });
+        grad_twist_output_fold.ran(run.size);
+        grad_twist_output_1_fold.ran(run.size);
+        grad_twist_wv_fold.ran(run.size);
+        grad_twist_wv_1_fold.ran(run.size);
+        grad_twist_wv_2_fold.ran(run.size);
+        grad_twist_wv_3_fold.ran(run.size);
+        grad_twist_wp_fold.ran(run.size);
+        grad_twist_wp_1_fold.ran(run.size);
       });
       const opmath_t grad_twist_output = grad_twist_output_fold.value();
       const opmath_t grad_twist_output_1 = grad_twist_output_1_fold.value();
@@ -476,19 +495,23 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const opmath_t grad_twist_wv_3 = grad_twist_wv_3_fold.value();
       const opmath_t grad_twist_wp = grad_twist_wp_fold.value();
       const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value();
-      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[16]));
-      const opmath_t twist_value_4 = rt::load(twist, row.at[17]);
-      const opmath_t part_24 = t_28 ? 2 * rt::load(grad_s, row.at[20]) * twist_value_4 : opmath_t(0);
-      const opmath_t part_25 = rt::load(grad_norm_s, row.at[19]) * twist_value_4 / norm_s_3;
-      const opmath_t part_26 = t_28 ? (norm_s_3 == 0 ? opmath_t(0) : part_25) : opmath_t(0);
-      opmath_t part_27;
+      const bool t_34 = rt::load(s, row.at[16]) < opmath_t(0.25);
+      const bool t_35 = !t_34;
+      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[17]));
+      const bool t_36 = norm_s_3 == 0;
+      const opmath_t twist_value_4 = rt::load(twist, row.at[18]);
+      const opmath_t part_24 = t_28 ? 2 * rt::load(grad_s, row.at[21]) * twist_value_4 : opmath_t(0);
+      const opmath_t part_25 = rt::load(grad_norm_s, row.at[20]) * twist_value_4 / norm_s_3;
+      const opmath_t part_26 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_25;
+      const opmath_t part_27 = t_28 ? (t_35 && (!t_36 && t_35) ? part_26 : opmath_t(0)) : opmath_t(0);
+      opmath_t part_28;
       if (t_29) {
-        part_27 = rt::inside(host, outer.index(row, 0, 0), 3, 0, 1) ? rt::load(grad_output,
-                             row.at[18]) : static_cast<opmath_t>(0);
+        part_28 = rt::inside(host, outer.index(row, 0, 0), 3, 0, 1) ? rt::load(grad_output,
+                             row.at[19]) : static_cast<opmath_t>(0);
       } else {
-        part_27 = 0;
+        part_28 = 0;
       }
-      rt::store(grad_twist, row.at[21], part_27 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_26 + part_24);
+      rt::store(grad_twist, row.at[22], part_28 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_27 + part_24);
     });
   });
   return rt::status(host);
@@ -547,6 +570,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           }
           grad_point_wp_1_fold.add(lane, part_7);
         });
+        grad_point_wp_fold.ran(run.size);
+        grad_point_wp_1_fold.ran(run.size);
       });
       const opmath_t grad_point_wp = grad_point_wp_fold.value();
       const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value();

@@ -30,31 +30,29 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> segment_max_forward(const Tensor& inp
   call.allocate("size", Element::int64, {opgen::dim(1, "S")});
   call.allocate("top", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(1, "S"), opgen::batch});
-  call.allocate("condition_3", Element::boolean, {opgen::dim(1, "S"), opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::dim(1, "S")});
-  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("condition_2", Element::boolean, {opgen::dim(1, "S"), opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N"), opgen::batch});
   call.run(0);
   call.run(1);
   call.run(2);
   call.run(3);
-  call.run(4);
   const Tensor output = call.result("output", Element::scalar);
+  const Tensor size = call.result("size", Element::int64);
   const Tensor condition = call.result("condition", Element::boolean);
   const Tensor condition_2 = call.result("condition_2", Element::boolean);
-  const Tensor condition_3 = call.result("condition_3", Element::boolean);
-  return {output, condition, condition_2, condition_3};
+  return {output, size, condition, condition_2};
 }
 
-Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment,
-                            const Tensor& condition, const Tensor& condition_2, const Tensor& condition_3,
-                            int64_t num_segments, double empty, const std::vector<bool>& mask) {
+Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment, const Tensor& size,
+                            const Tensor& condition, const Tensor& condition_2, int64_t num_segments, double empty,
+                            const std::vector<bool>& mask) {
   opgen::Call call("segment_max", OPGEN_CHOOSE_STEPS(segment_max), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(1, "S"), opgen::batch});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
-  call.input("condition", condition, Element::boolean, {opgen::dim(1, "S")});
-  call.input("condition_2", condition_2, Element::boolean, {opgen::dim(0, "N"), opgen::batch});
-  call.input("condition_3", condition_3, Element::boolean, {opgen::dim(1, "S"), opgen::batch});
+  call.input("size", size, Element::int64, {opgen::dim(1, "S")});
+  call.input("condition", condition, Element::boolean, {opgen::dim(0, "N"), opgen::batch});
+  call.input("condition_2", condition_2, Element::boolean, {opgen::dim(1, "S"), opgen::batch});
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
@@ -62,9 +60,9 @@ Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, cons
   call.allocate("grad_top", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("ties_top", Element::int64, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
+  if (mask[0]) call.run(4);
   if (mask[0]) call.run(5);
   if (mask[0]) call.run(6);
-  if (mask[0]) call.run(7);
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 
@@ -84,8 +82,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
       "segment_max_forward(Tensor input, Tensor segment, int num_segments, float empty) -> (Tensor, Tensor, Tensor, "
       "Tensor)");
   m.def(
-      "segment_max_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor condition, Tensor condition_2, "
-      "Tensor condition_3, int num_segments, float empty, bool[] needs_input_grad) -> Tensor");
+      "segment_max_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, Tensor condition, Tensor "
+      "condition_2, int num_segments, float empty, bool[] needs_input_grad) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

@@ -4,7 +4,7 @@
 #include "opgen_rt.cuh"
 
 // --- forward
-// tensors: input, segment, size, top, output, condition_3, condition, condition_2
+// tensors: input, segment, size, top, output, condition_2, condition
 // dims: N, S
 // reals: empty
 // ints: num_segments
@@ -198,13 +198,13 @@ extern "C" int segment_max_forward_top(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_forward_condition_3_step {
+struct segment_max_forward_condition_2_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> top;
   rt::Tensor<scalar_t> output;
   rt::Tensor<const int64_t> size;
-  rt::Tensor<bool> condition_3;
+  rt::Tensor<bool> condition_2;
   opmath_t empty;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -215,34 +215,34 @@ struct segment_max_forward_condition_3_step {
     const int64_t s = rest;
     const opmath_t top_value = top.load(s, place);
     output.store(size.load(s) > 0 ? top_value : empty, s, place);
-    condition_3.store(-rt::inf<opmath_t>() == top_value, s, place);
+    condition_2.store(-rt::inf<opmath_t>() == top_value, s, place);
   }
 };
 
 template <typename scalar_t>
-int run_segment_max_forward_condition_3(const OpgenCall& call) {
+int run_segment_max_forward_condition_2(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {3, 2, 1},   // top
       {4, 2, 1},   // output
       {2, 1, -1},  // size
-      {5, 2, 1},   // condition_3
+      {5, 2, 1},   // condition_2
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_condition_3_step<scalar_t> step;
+  segment_max_forward_condition_2_step<scalar_t> step;
   step.top = args.template tensor<const opmath_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.size = args.template tensor<const int64_t>(2);
-  step.condition_3 = args.template tensor<bool>(3);
+  step.condition_2 = args.template tensor<bool>(3);
   step.empty = static_cast<opmath_t>(call.reals[0]);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
 }
 
-extern "C" int segment_max_forward_condition_3(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition_3<scalar_t>(*call));
+extern "C" int segment_max_forward_condition_2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition_2<scalar_t>(*call));
 }
 
 // one value per point, nothing shared between points
@@ -250,56 +250,7 @@ template <typename scalar_t>
 struct segment_max_forward_condition_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const int64_t> size;
   rt::Tensor<bool> condition;
-
-  OPGEN_DEVICE void compute(int64_t size, bool* condition) const { *condition = size > 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t s = point;
-    bool condition_value;
-    compute(size.load(s), &condition_value);
-    condition.store(condition_value, s);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto size_pack = rt::load_pack<V>(size, first);
-    rt::Pack<bool, V> condition_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      bool condition_value;
-      compute(size_pack.get(i), &condition_value);
-      condition_pack.set(i, condition_value);
-    }
-    rt::store_pack(condition, first, condition_pack);
-  }
-};
-
-template <typename scalar_t>
-int run_segment_max_forward_condition(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {2, 1, -1},  // size
-      {6, 1, -1},  // condition
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_condition_step<scalar_t> step;
-  step.size = args.template tensor<const int64_t>(0);
-  step.condition = args.template tensor<bool>(1);
-  const int64_t points = call.dims[1];
-  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
-  return rt::map(call, step, points);
-}
-
-extern "C" int segment_max_forward_condition(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_segment_max_forward_condition<scalar_t>(*call));
-}
-
-// one value per point, nothing shared between points
-template <typename scalar_t>
-struct segment_max_forward_condition_2_step {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<bool> condition_2;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const opmath_t> top;
@@ -313,23 +264,23 @@ struct segment_max_forward_condition_2_step {
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t part = top.load(rt::checked(segment.load(n), S, report, 3, 0), place);
-    condition_2.store(input.load(n, place) == part, n, place);
+    condition.store(input.load(n, place) == part, n, place);
   }
 };
 
 template <typename scalar_t>
-int run_segment_max_forward_condition_2(const OpgenCall& call) {
+int run_segment_max_forward_condition(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {7, 2, 1},   // condition_2
+      {6, 2, 1},   // condition
       {0, 2, 1},   // input
       {1, 1, -1},  // segment
       {3, 2, 1},   // top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_condition_2_step<scalar_t> step;
-  step.condition_2 = args.template tensor<bool>(0);
+  segment_max_forward_condition_step<scalar_t> step;
+  step.condition = args.template tensor<bool>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.segment = args.template tensor<const int64_t>(2);
   step.top = args.template tensor<const opmath_t>(3);
@@ -340,14 +291,14 @@ int run_segment_max_forward_condition_2(const OpgenCall& call) {
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
 }
 
-extern "C" int segment_max_forward_condition_2(const OpgenCall* call) {
+extern "C" int segment_max_forward_condition(const OpgenCall* call) {
   return rt::reporting(*call, [](const OpgenCall& call) {
-    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_forward_condition_2<scalar_t>(call));
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_segment_max_forward_condition<scalar_t>(call));
   });
 }
 
 // --- backward
-// tensors: grad_output, input, segment, condition, condition_2, condition_3, grad_top, ties_top, grad_input
+// tensors: grad_output, input, segment, size, condition, condition_2, grad_top, ties_top, grad_input
 // dims: N, S
 // ints: num_segments
 
@@ -357,7 +308,7 @@ struct segment_max_backward_grad_top_step {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_top;
-  rt::Tensor<const bool> condition;
+  rt::Tensor<const int64_t> size;
   rt::Tensor<const scalar_t> grad_output;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -366,7 +317,7 @@ struct segment_max_backward_grad_top_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    grad_top.store(condition.load(s) ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
+    grad_top.store(size.load(s) > 0 ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
   }
 };
 
@@ -375,14 +326,14 @@ int run_segment_max_backward_grad_top(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
       {6, 2, 1},   // grad_top
-      {3, 1, -1},  // condition
+      {3, 1, -1},  // size
       {0, 2, 1},   // grad_output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_max_backward_grad_top_step<scalar_t> step;
   step.grad_top = args.template tensor<opmath_t>(0);
-  step.condition = args.template tensor<const bool>(1);
+  step.size = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -397,28 +348,28 @@ template <typename scalar_t>
 struct segment_max_backward_ties_top_base_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const bool> condition_3;
+  rt::Tensor<const bool> condition_2;
   rt::Tensor<int64_t> ties_top;
   rt::Divider batch_size;
   rt::Batch batch;
 
-  OPGEN_DEVICE void compute(bool condition_3, int64_t* ties_top) const { *ties_top = condition_3 ? 1 : 0; }
+  OPGEN_DEVICE void compute(bool condition_2, int64_t* ties_top) const { *ties_top = condition_2 ? 1 : 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     int64_t ties_top_value;
-    compute(condition_3.load(s, place), &ties_top_value);
+    compute(condition_2.load(s, place), &ties_top_value);
     ties_top.store(ties_top_value, s, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto condition_3_pack = rt::load_pack<V>(condition_3, first);
+    const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
     rt::Pack<int64_t, V> ties_top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t ties_top_value;
-      compute(condition_3_pack.get(i), &ties_top_value);
+      compute(condition_2_pack.get(i), &ties_top_value);
       ties_top_pack.set(i, ties_top_value);
     }
     rt::store_pack(ties_top, first, ties_top_pack);
@@ -428,13 +379,13 @@ struct segment_max_backward_ties_top_base_step {
 template <typename scalar_t>
 int run_segment_max_backward_ties_top_base(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
-      {5, 2, 1},  // condition_3
+      {5, 2, 1},  // condition_2
       {7, 2, 1},  // ties_top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_max_backward_ties_top_base_step<scalar_t> step;
-  step.condition_3 = args.template tensor<const bool>(0);
+  step.condition_2 = args.template tensor<const bool>(0);
   step.ties_top = args.template tensor<int64_t>(1);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -454,7 +405,7 @@ struct segment_max_backward_ties_top_step {
 
   rt::Tensor<int64_t> ties_top;
   rt::Tensor<const int64_t> segment;
-  rt::Tensor<const bool> condition_2;
+  rt::Tensor<const bool> condition;
   OpgenBadIndex* report;
   int64_t S;
   rt::Divider n_size;
@@ -465,7 +416,7 @@ struct segment_max_backward_ties_top_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     int64_t* const cell = ties_top.at(rt::checked(segment.load(n), S, report, 7, 0), place);
-    rt::atomic_sum(cell, condition_2.load(n, place) ? 1 : 0);
+    rt::atomic_sum(cell, condition.load(n, place) ? 1 : 0);
   }
 };
 
@@ -474,14 +425,14 @@ int run_segment_max_backward_ties_top(const OpgenCall& call) {
   static constexpr rt::Slot slots[] = {
       {7, 2, 1},   // ties_top
       {2, 1, -1},  // segment
-      {4, 2, 1},   // condition_2
+      {4, 2, 1},   // condition
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_max_backward_ties_top_step<scalar_t> step;
   step.ties_top = args.template tensor<int64_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
-  step.condition_2 = args.template tensor<const bool>(2);
+  step.condition = args.template tensor<const bool>(2);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.n_size = rt::Divider(call.dims[0]);
@@ -502,9 +453,10 @@ template <typename scalar_t>
 struct segment_max_backward_grad_input_step {
   using opmath_t = rt::math_t<scalar_t>;
 
+  rt::Tensor<const bool> condition;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const bool> condition_2;
+  rt::Tensor<const int64_t> size;
   rt::Tensor<const opmath_t> grad_top;
   rt::Tensor<const int64_t> ties_top;
   OpgenBadIndex* report;
@@ -516,12 +468,19 @@ struct segment_max_backward_grad_input_step {
     int64_t rest = point;
     const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const bool condition_value = condition.load(n, place);
     const int64_t segment_value = segment.load(n);
-    const bool part = condition_2.load(n, place);
+    const bool part = condition_value && size.load(rt::checked(segment_value, S, report, 3, 0)) > 0;
     opmath_t part_2;
     if (part) {
-      const opmath_t part_3 = grad_top.load(rt::checked(segment_value, S, report, 6, 0), place);
-      part_2 = part_3 / ties_top.load(rt::checked(segment_value, S, report, 7, 0), place);
+      opmath_t part_3;
+      if (condition_value) {
+        const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S, report, 6, 0), place);
+        part_3 = part_4 / ties_top.load(rt::checked(segment_value, S, report, 7, 0), place);
+      } else {
+        part_3 = 0;
+      }
+      part_2 = part_3;
     } else {
       part_2 = 0;
     }
@@ -533,20 +492,22 @@ template <typename scalar_t>
 int run_segment_max_backward_grad_input(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
+      {4, 2, 1},   // condition
       {2, 1, -1},  // segment
       {8, 2, 1},   // grad_input
-      {4, 2, 1},   // condition_2
+      {3, 1, -1},  // size
       {6, 2, 1},   // grad_top
       {7, 2, 1},   // ties_top
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   segment_max_backward_grad_input_step<scalar_t> step;
-  step.segment = args.template tensor<const int64_t>(0);
-  step.grad_input = args.template tensor<scalar_t>(1);
-  step.condition_2 = args.template tensor<const bool>(2);
-  step.grad_top = args.template tensor<const opmath_t>(3);
-  step.ties_top = args.template tensor<const int64_t>(4);
+  step.condition = args.template tensor<const bool>(0);
+  step.segment = args.template tensor<const int64_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
+  step.size = args.template tensor<const int64_t>(3);
+  step.grad_top = args.template tensor<const opmath_t>(4);
+  step.ties_top = args.template tensor<const int64_t>(5);
   step.report = call.device_room;
   step.S = call.dims[1];
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -566,15 +527,13 @@ extern "C" const OpgenCudaStep segment_max_cuda_steps[] = {
     // 1
     {segment_max_forward_top, nullptr, 1},
     // 2
-    {segment_max_forward_condition_3, nullptr, 0},
+    {segment_max_forward_condition_2, nullptr, 0},
     // 3
-    {segment_max_forward_condition, nullptr, 0},
+    {segment_max_forward_condition, nullptr, 1},
     // 4
-    {segment_max_forward_condition_2, nullptr, 1},
-    // 5
     {segment_max_backward_grad_top, nullptr, 0},
-    // 6
+    // 5
     {segment_max_backward_ties_top, nullptr, 1},
-    // 7
+    // 6
     {segment_max_backward_grad_input, nullptr, 1},
 };

@@ -82,26 +82,26 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int forward_condition_3(const OpgenCall& call, OpgenHost& host) {
+int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   const auto empty = static_cast<opmath_t>(call.reals[0]);
   const int64_t S = call.dims[1];
   const rt::Tensor<opmath_t> top(call, 3, 2, 1);
   const rt::Tensor<int64_t> size(call, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
-  const rt::Tensor<bool> condition_3(call, 5, 2, 1);
+  const rt::Tensor<bool> condition_2(call, 5, 2, 1);
   rt::Loops<4> outer;
-  outer.dim(S, {top.stride(0), size.stride(0), output.stride(0), condition_3.stride(0)});
-  outer.batch(call, &top, nullptr, &output, &condition_3);
+  outer.dim(S, {top.stride(0), size.stride(0), output.stride(0), condition_2.stride(0)});
+  outer.batch(call, &top, nullptr, &output, &condition_2);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> top_at(top, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> size_at(size, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_3_out(condition_3, run.at[3], run.step[3], run.size);
+      rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t top_value = top_at[i];
         output_out.set(i, size_at[i] > 0 ? top_value : empty);
-        condition_3_out.set(i, -rt::inf<opmath_t>() == top_value);
+        condition_2_out.set(i, -rt::inf<opmath_t>() == top_value);
       });
     });
   });
@@ -112,40 +112,22 @@ int forward_condition_3(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
-  const rt::Tensor<int64_t> size(call, 2, 1);
-  const rt::Tensor<bool> condition(call, 6, 1);
-  rt::Loops<2> outer;
-  outer.dim(S, {size.stride(0), condition.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> size_at(size, run.at[0], run.step[0], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { condition_out.set(i, size_at[i] > 0); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 1);
   const rt::Tensor<opmath_t> top(call, 3, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 2, 1);
+  const rt::Tensor<bool> condition(call, 6, 2, 1);
   rt::Loops<4> outer;
-  outer.dim(N, {input.stride(0), 0, segment.stride(0), condition_2.stride(0)});
-  outer.batch(call, &input, &top, nullptr, &condition_2);
+  outer.dim(N, {input.stride(0), 0, segment.stride(0), condition.stride(0)});
+  outer.batch(call, &input, &top, nullptr, &condition);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
-      rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
+      rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const auto value = input_at[i] == rt::pick(host, top, run.of(1, i), 3, 0, segment_at[i], S);
-        condition_2_out.set(i, value);
+        condition_out.set(i, value);
       });
     });
   });
@@ -156,18 +138,18 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
-  const rt::Tensor<bool> condition(call, 3, 1);
+  const rt::Tensor<int64_t> size(call, 3, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
   rt::Loops<3> outer;
-  outer.dim(S, {condition.stride(0), grad_output.stride(0), grad_top.stride(0)});
+  outer.dim(S, {size.stride(0), grad_output.stride(0), grad_top.stride(0)});
   outer.batch(call, nullptr, &grad_output, &grad_top);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<int64_t> size_at(size, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_top_out(grad_top, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_top_out.set(i, condition_at[i] ? grad_output_at[i] : opmath_t(0)); });
+      rt::each(run.size, [&](int64_t i) { grad_top_out.set(i, size_at[i] > 0 ? grad_output_at[i] : opmath_t(0)); });
     });
   });
   return rt::status(host);
@@ -178,37 +160,37 @@ template <typename opmath_t>
 int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.dims[1];
-    const rt::Tensor<bool> condition_3(call, 5, 2, 1);
+    const rt::Tensor<bool> condition_2(call, 5, 2, 1);
     const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
     rt::Loops<2> outer;
-    outer.dim(S, {condition_3.stride(0), ties_top.stride(0)});
-    outer.batch(call, &condition_3, &ties_top);
+    outer.dim(S, {condition_2.stride(0), ties_top.stride(0)});
+    outer.batch(call, &condition_2, &ties_top);
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        const rt::Source<bool> condition_3_at(condition_3, run.at[0], run.step[0], run.size);
+        const rt::Source<bool> condition_2_at(condition_2, run.at[0], run.step[0], run.size);
         rt::Sink<int64_t> ties_top_out(ties_top, run.at[1], run.step[1], run.size);
-        rt::each(run.size, [&](int64_t i) { ties_top_out.set(i, condition_3_at[i] ? 1 : 0); });
+        rt::each(run.size, [&](int64_t i) { ties_top_out.set(i, condition_2_at[i] ? 1 : 0); });
       });
     });
   }
   const int64_t S = call.dims[1];
   const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition_2(call, 4, 2, 1);
+  const rt::Tensor<bool> condition(call, 4, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
   rt::Loops<3> outer;
-  outer.batch(call, &condition_2, nullptr, &ties_top);
+  outer.batch(call, &condition, nullptr, &ties_top);
   rt::Loops<3> over_n;
-  over_n.dim(N, {condition_2.stride(0), segment.stride(0), 0});
+  over_n.dim(N, {condition.stride(0), segment.stride(0), 0});
   rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<bool> condition_2_at(condition_2, point.at[0], columns.step[0], columns.size);
+        const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
         const auto segment_at = rt::load(segment, point.at[1]);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 7, 0)) return;
           int64_t part_2;
-          if (condition_2_at[i]) {
+          if (condition_at[i]) {
             part_2 = 1;
           } else {
             part_2 = 0;
@@ -227,26 +209,34 @@ template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
   const int64_t N = call.dims[0];
+  const rt::Tensor<bool> condition(call, 4, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<bool> condition_2(call, 4, 2, 1);
+  const rt::Tensor<int64_t> size(call, 3, 1);
   const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 8, 2, 1);
-  rt::Loops<5> outer;
-  outer.dim(N, {segment.stride(0), condition_2.stride(0), 0, 0, grad_input.stride(0)});
-  outer.batch(call, nullptr, &condition_2, &grad_top, &ties_top, &grad_input);
+  rt::Loops<6> outer;
+  outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
+  outer.batch(call, &condition, nullptr, nullptr, &grad_top, &ties_top, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
-      const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
+      const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
       rt::each(run.size, [&](int64_t i) {
+        const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_2_at[i];
+        const bool part_2 = condition_value && rt::pick(host, size, run.at[2], 3, 0, segment_value, S) > 0;
         opmath_t part_3;
         if (part_2) {
-          const opmath_t part_4 = rt::pick(host, grad_top, run.of(2, i), 6, 0, segment_value, S);
-          part_3 = part_4 / rt::pick(host, ties_top, run.of(3, i), 7, 0, segment_value, S);
+          opmath_t part_4;
+          if (condition_value) {
+            const opmath_t part_5 = rt::pick(host, grad_top, run.of(3, i), 6, 0, segment_value, S);
+            part_4 = part_5 / rt::pick(host, ties_top, run.of(4, i), 7, 0, segment_value, S);
+          } else {
+            part_4 = 0;
+          }
+          part_3 = part_4;
         } else {
           part_3 = 0;
         }
@@ -262,10 +252,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(segment_max) = {
     OPGEN_STEP(forward_size),         // 0
     OPGEN_STEP(forward_top),          // 1
-    OPGEN_STEP(forward_condition_3),  // 2
+    OPGEN_STEP(forward_condition_2),  // 2
     OPGEN_STEP(forward_condition),    // 3
-    OPGEN_STEP(forward_condition_2),  // 4
-    OPGEN_STEP(backward_grad_top),    // 5
-    OPGEN_STEP(backward_ties_top),    // 6
-    OPGEN_STEP(backward_grad_input),  // 7
+    OPGEN_STEP(backward_grad_top),    // 4
+    OPGEN_STEP(backward_ties_top),    // 5
+    OPGEN_STEP(backward_grad_input),  // 6
 };

@@ -30,6 +30,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           s_fold.add(lane, rotation_value * rotation_value);
           norm_s_squares_fold.add(lane, rotation_value * rotation_value);
         });
+        s_fold.ran(run.size);
+        norm_s_squares_fold.ran(run.size);
       });
       const opmath_t s = s_fold.value();
       const opmath_t norm_s_squares = norm_s_squares_fold.value();
@@ -96,6 +98,8 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
           s_value_fold.add(lane, rotation_value * rotation_value);
           norm_s_squares_value_fold.add(lane, rotation_value * rotation_value);
         });
+        s_value_fold.ran(run.size);
+        norm_s_squares_value_fold.ran(run.size);
       });
       const opmath_t s_value = s_value_fold.value();
       const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
@@ -211,6 +215,10 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           }
           grad_rotation_twice_1_value_fold.add(lane, part_8);
         });
+        grad_cross_twice_value_fold.ran(run.size);
+        grad_cross_twice_1_value_fold.ran(run.size);
+        grad_rotation_twice_value_fold.ran(run.size);
+        grad_rotation_twice_1_value_fold.ran(run.size);
       });
       const opmath_t grad_cross_twice_value = grad_cross_twice_value_fold.value();
       const opmath_t grad_cross_twice_1_value = grad_cross_twice_1_value_fold.value();
@@ -256,6 +264,8 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
                           3) * cross.stride(1))));
           grad_a_fold.add(lane, grad_output_value * cross_at_3[i]);
         });
+        grad_b_fold.ran(run.size);
+        grad_a_fold.ran(run.size);
       });
       const opmath_t grad_b = grad_b_fold.value();
       const opmath_t grad_a = grad_a_fold.value();
@@ -308,6 +318,7 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross_twice_1(call, 9, 2, 0);
   const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
   const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice(call, 10, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 11, 2, 0);
@@ -315,18 +326,18 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_rotation(call, 14, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 15, 2, 0);
-  rt::Loops<17> outer;
+  rt::Loops<18> outer;
   outer.batch(call, &a, &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &point_2, &rotation, &rotation,
-              &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
+              &s, &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
               &grad_output, &grad_rotation, &grad_point);
-  outer.step(9, rotation.stride(1));
-  outer.step(10, grad_rotation_twice.stride(1));
-  outer.step(11, grad_rotation_twice_1.stride(1));
-  outer.step(14, grad_output.stride(1));
-  outer.step(15, grad_rotation.stride(1));
-  outer.step(16, grad_point.stride(1));
+  outer.step(10, rotation.stride(1));
+  outer.step(11, grad_rotation_twice.stride(1));
+  outer.step(12, grad_rotation_twice_1.stride(1));
+  outer.step(15, grad_output.stride(1));
+  outer.step(16, grad_rotation.stride(1));
+  outer.step(17, grad_point.stride(1));
   outer.dim_of_steps(3, true);
-  rt::Loops<17> over_i;
+  rt::Loops<18> over_i;
   over_i.step(1, grad_output.stride(1));
   over_i.step(2, grad_cross_twice.stride(1));
   over_i.step(3, grad_cross_twice_1.stride(1));
@@ -384,22 +395,30 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           }
           grad_point_cross_1_fold.add(lane, part_9);
         });
+        grad_rotation_cross_fold.ran(run.size);
+        grad_rotation_cross_1_fold.ran(run.size);
+        grad_point_cross_fold.ran(run.size);
+        grad_point_cross_1_fold.ran(run.size);
       });
       const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value();
       const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value();
       const opmath_t grad_point_cross = grad_point_cross_fold.value();
       const opmath_t grad_point_cross_1 = grad_point_cross_1_fold.value();
-      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[8]));
-      const opmath_t rotation_value_2 = rt::load(rotation, row.at[9]);
-      const opmath_t part_11 = rt::load(grad_norm_s, row.at[12]) * rotation_value_2 / norm_s_3;
-      const opmath_t part_12 = 2 * rt::load(grad_s, row.at[13]) * rotation_value_2;
-      const opmath_t part_13 = rt::load(grad_rotation_twice_1, row.at[11]);
-      const opmath_t part_14 = rt::load(grad_rotation_twice, row.at[10]);
-      const opmath_t part_15 = norm_s_3 == 0 ? opmath_t(0) : part_11;
-      rt::store(grad_rotation, row.at[15],
-                part_14 + part_13 + grad_rotation_cross + grad_rotation_cross_1 + part_15 + part_12);
-      const opmath_t part_16 = rt::load(grad_output, row.at[14]);
-      rt::store(grad_point, row.at[16], part_16 + grad_point_cross + grad_point_cross_1);
+      const bool t_18 = rt::load(s, row.at[8]) < opmath_t(0.25);
+      const bool t_19 = !t_18;
+      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[9]));
+      const bool t_20 = norm_s_3 == 0;
+      const opmath_t rotation_value_2 = rt::load(rotation, row.at[10]);
+      const opmath_t part_11 = rt::load(grad_norm_s, row.at[13]) * rotation_value_2 / norm_s_3;
+      const opmath_t part_12 = 2 * rt::load(grad_s, row.at[14]) * rotation_value_2;
+      const opmath_t part_13 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_11;
+      const opmath_t part_14 = t_19 && (!t_20 && t_19) ? part_13 : opmath_t(0);
+      const opmath_t part_15 = rt::load(grad_rotation_twice_1, row.at[12]);
+      const opmath_t part_16 = rt::load(grad_rotation_twice, row.at[11]);
+      rt::store(grad_rotation, row.at[16],
+                part_16 + part_15 + grad_rotation_cross + grad_rotation_cross_1 + part_14 + part_12);
+      const opmath_t part_17 = rt::load(grad_output, row.at[15]);
+      rt::store(grad_point, row.at[17], part_17 + grad_point_cross + grad_point_cross_1);
     });
   });
   return rt::status(host);

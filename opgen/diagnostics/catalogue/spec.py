@@ -155,4 +155,12 @@ ROWS = (
         "module: {dims: {K: features}, parameters: {w: normal(std=1/sqrt(K))}}",
         given="inputs: {x: {shape: [..., K]}, w: {shape: [K]}}\nforward: y[..., k] = w[k]*x[..., k]",
     ),
+    Code(
+        "OPG122",
+        "No such callable",
+        "A reference, or a callable of another library, is looked up by `opgen lint`; the generated tests call it.",
+        "reference: torch.nn.functional.sigmiod",
+        "reference: torch.nn.functional.sigmoid",
+        given="inputs: [x]\nforward: y = sigmoid(x)",
+    ),
 )

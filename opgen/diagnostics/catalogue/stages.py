@@ -1,4 +1,4 @@
-"""3xx to 6xx: differentiation, planning, files and toolchain."""
+"""4xx to 7xx: planning, files, toolchain, and opgen itself."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ ROWS = (
     Code(
         "OPG505",
         "Two specs for one operator",
-        "Two spec files of one run give the same `op`.",
+        "Two spec files of one run give the same `op`, or one gives the name of the other's gradient, which is that of"
+        " the operator with `_backward` behind it.",
         "a.yaml has `op: scale`, and b.yaml too",
         "a.yaml has `op: scale`, and b.yaml `op: shift`",
     ),
@@ -63,6 +64,23 @@ ROWS = (
         "opgen build specs",
     ),
     Code(
+        "OPG508",
+        "Setting that cannot be used",
+        "The table `[tool.opgen]` of `pyproject.toml` has the key `namespace` and no other. A namespace is what stands"
+        " between `torch.ops` and the names of the operators: letters, digits and `_`, and none that torch or a library"
+        " beside it has taken, such as `aten`.",
+        '[tool.opgen]\nnamspace = "mylib"',
+        '[tool.opgen]\nnamespace = "mylib"',
+    ),
+    Code(
+        "OPG509",
+        "Two namespaces in one folder",
+        "All operators of an output folder are registered with torch in one namespace, which the code that they share"
+        " names too. A new namespace therefore needs all of them generated in one run.",
+        "opgen build specs/scale.yaml --namespace mylib  # of several operators",
+        "opgen build specs --namespace mylib",
+    ),
+    Code(
         "OPG601",
         "No compiler",
         "A compiled library is asked for and no suitable compiler was found.",
@@ -77,5 +95,14 @@ ROWS = (
         " needed, and nvcc of the CUDA release that torch was built for.",
         "opgen compile  # with a compiler that knows no C++17",
         "CXX=g++-12 opgen compile",
+    ),
+    Code(
+        "OPG701",
+        "Internal error",
+        "opgen itself has a mistake, and the spec named in the message came upon it; what is right in other specs is"
+        " built all the same. The command line writes a report with the versions, the command, the spec and the place"
+        " in opgen into a file of its own, and names that file. `opgen --traceback …` shows the place at once.",
+        "opgen build specs  # and leave it at that",
+        "opgen build specs  # and send the report to those who maintain opgen",
     ),
 )

@@ -72,8 +72,8 @@ ROWS = (
         "OPG225",
         "Not supported yet",
         "The language describes this construct, but this version does not build it.",
-        "inputs: {z: {dtype: complex}}\nforward: {torch: package.function}",
-        "inputs: [z]\nforward: {torch: package.function}",
+        "inputs: {z: {dtype: complex}}\nforward: {torch: torch.abs}",
+        "inputs: [z]\nforward: {torch: torch.abs}",
         given="outputs: {y: {shape: [...]}}",
     ),
     Code(
@@ -245,7 +245,7 @@ ROWS = (
     Code(
         "OPG247",
         "Too many variants",
-        "Every optional input and every param tested in a guard multiplies the programs; there is a limit.",
+        "Switches that no condition can stand for, as params that name reductions, multiply programs: up to 64.",
         "params: {a: bool, b: bool, …}  # a guard for each of many\nforward: y = x if a and b and …",
         "params: {a: bool}\nforward: y = where(a, x, 0)",
         given="inputs: [x]",

@@ -1,0 +1,202 @@
+"""Where a cotangent is surely zero, so that no slope is looked at: a branch that is not taken, an output nobody uses.
+
+A zero times a slope that is infinite or nan would be nan. What is known of a cotangent is a *guard*, a condition
+outside of which it is zero. Guards are found where a `where` leaves zero, and follow the cotangent through sums and
+products; they are asked for only where a slope is *wild*, that is, may be infinite or nan though the inputs are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from opgen.diff.algebra import product
+from opgen.diff.conditions import conjuncts
+from opgen.diff.contribution import TRUE, either_of
+from opgen.ir.arithmetic import either, negation_of
+from opgen.ir.functions import row as function
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_scalars
+from opgen.ir.scalar import (
+    ZERO,
+    Apply,
+    Batch,
+    Cast,
+    Const,
+    Index,
+    Lit,
+    Read,
+    Scalar,
+    both,
+    mentions,
+    reads,
+    substitute,
+    where,
+)
+
+# Masks are made for them: where everything is -inf, they are nan or infinite.
+_WILD_OPERATORS = ("softmax", "log_softmax", "logsumexp", "logcumsumexp")
+
+
+@dataclass
+class Laziness:
+    """What is known of the tensors of a program and of its derivative: which are wild, and their guards."""
+
+    wild: set[str] = field(default_factory=set)
+    guards: dict[str, tuple[tuple[Loop, ...], Scalar]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(p: Program) -> Laziness:
+        found = Laziness()
+        for s in p.statements:
+            steps = s.steps if isinstance(s, Recurrence) else (s,)
+            if any(found._makes_wild(c) for c in steps):
+                found.wild.update(c.target for c in steps)
+            if not isinstance(s, Recurrence):
+                found.note(s)
+        return found
+
+    def _makes_wild(self, s: Compute | Scatter) -> bool:
+        return s.op in _WILD_OPERATORS or any(map(self.is_wild, statement_scalars(s)))
+
+    def is_wild(self, e: Scalar) -> bool:
+        """May it be infinite or nan though the inputs are not?"""
+        match e:
+            case Const(name):
+                return name != "pi"
+            case Read(tensor):
+                return tensor in self.wild
+            case Apply("where", (_, a, b)):
+                return self.is_wild(a) or self.is_wild(b)
+            case Apply(fn, args):
+                if function(fn).result == "bool":
+                    return False
+                return (not function(fn).tame and _is_singular(fn, args)) or any(map(self.is_wild, args))
+            case Cast(arg):
+                return self.is_wild(arg)
+            case _:
+                return False
+
+    # --- guards ------------------------------------------------------------------------------------------------------
+
+    def note(self, s: Compute | Scatter) -> None:
+        """Remember the guard of a tensor by the statement that makes it."""
+        if isinstance(s, Scatter):
+            gone: tuple[Loop, ...] = s.loops if s.op == "sum" and s.base == ZERO else (*s.loops, *s.axes)
+            guard = self.guard(s.body) if s.base == ZERO else None
+        else:
+            gone, guard = s.over, self.guard(s.body) if s.op in (None, "sum", "mean") else None
+        guard = None if guard is None else _somewhere(guard, gone)
+        if guard is not None:
+            self.guards[s.target] = s.axes, guard
+
+    def guard(self, e: Scalar) -> Scalar | None:
+        """A condition outside of which a scalar is surely zero, if one is known."""
+        match e:
+            case Read(tensor, at, fill) if tensor in self.guards:
+                axes, condition = self.guards[tensor]
+                if fill is not None and not _is_constant(condition):
+                    return None
+                pairs = zip(axes, at, strict=True)
+                places: dict[Scalar, Scalar] = {
+                    Index(a.name): q for a, q in pairs if isinstance(a, Axis) and not isinstance(q, Batch)
+                }
+                return substitute(condition, places)
+            case Apply("where", (condition, taken, other)) if other == ZERO:
+                return _both(condition, self.guard(taken))
+            case Apply("where", (condition, taken, other)) if taken == ZERO:
+                return _both(negation_of(condition), self.guard(other))
+            case Apply("mul", args):
+                return next((g for g in map(self.guard, args) if g is not None), None)
+            case Apply("neg", (a,)) | Apply("div", (a, _)) | Cast(a):
+                return self.guard(a)
+            case Apply("add" | "sub", args):
+                return _any([self.guard(a) for a in args])
+            case _:
+                return None
+
+    def share(self, cotangents: Sequence[Read], others: Iterable[tuple[str, tuple[Loop, ...]]]) -> None:
+        """What else comes of these cotangents alone is zero where they all are, if that is so everywhere at once."""
+        guard = _any([self.guard(r) for r in cotangents])
+        if guard is not None and _is_constant(guard):
+            self.guards |= {name: (axes, guard) for name, axes in others}
+
+    def weighted(self, cotangent: Scalar, slope: Scalar) -> Scalar:
+        """Their product, which is zero wherever the cotangent surely is."""
+        return product(self.kept(cotangent, cotangent, slope), slope)
+
+    def kept(self, e: Scalar, cotangent: Scalar, slope: Scalar, without: tuple[Loop, ...] = ()) -> Scalar:
+        """`e`, with a zero written out where the cotangent has one if the slope is wild.
+
+        `without`: loops on which the guard may not depend.
+        """
+        guard = self.guard(cotangent) if self.is_wild(slope) else None
+        guard = None if guard is None else _somewhere(guard, without)
+        return e if guard is None else lazily(guard, e)
+
+
+def lazily(guard: Scalar, e: Scalar) -> Scalar:
+    """`e` where the guard holds, else zero."""
+    match guard:
+        case Apply("not", (condition,)):
+            return where(condition, ZERO, e)
+        case _:
+            return where(guard, e, ZERO)
+
+
+def _any(guards: Sequence[Scalar | None]) -> Scalar | None:
+    """A guard of a sum; None where a term has none, or where one of them always holds."""
+    found = [g for g in guards if g is not None]
+    if not found or len(found) < len(guards):
+        return None
+    opposite = [negation_of(g) for g in found]
+    found = [_all(c for c in conjuncts(g) if c not in opposite) for g in found]
+    return None if TRUE in found else reduce(either_of, found)
+
+
+def _all(conditions: Iterable[Scalar]) -> Scalar:
+    whole: Scalar = TRUE
+    for c in conditions:
+        whole = both(whole, c)
+    return whole
+
+
+def _both(condition: Scalar, guard: Scalar | None) -> Scalar:
+    return condition if guard is None or guard == condition else both(condition, guard)
+
+
+def _somewhere(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar | None:
+    """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail."""
+    found = _weakened(guard, loops)
+    return None if found == TRUE else found
+
+
+def _weakened(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar:
+    match guard:
+        case Apply("and", args):
+            return _all(_weakened(a, loops) for a in args)
+        case Apply("or", args):
+            return reduce(either, (_weakened(a, loops) for a in args))
+        case _:
+            return TRUE if _depends(guard, loops) else guard
+
+
+def _is_singular(fn: str, args: tuple[Scalar, ...]) -> bool:
+    """May a function that is not tame turn what tensors hold into something infinite or nan?"""
+    match fn, args:
+        case "div", (_, below):
+            return bool(reads(below))
+        case "pow", (base, Lit(exponent)):
+            return bool(reads(base)) and (exponent < 0 or exponent != int(exponent))
+        case _:
+            return any(map(reads, args))
+
+
+def _is_constant(guard: Scalar) -> bool:
+    """The same for every point?"""
+    return mentions(guard) == (frozenset(), False) and not reads(guard)
+
+
+def _depends(guard: Scalar, loops: tuple[Loop, ...]) -> bool:
+    names, batch = mentions(guard)
+    return any(batch if isinstance(a, Batch) else a.name in names for a in loops)

@@ -1,0 +1,311 @@
+"""Expressions of formulas, by operator precedence: the half of the parser that statements build on.
+
+N-ary sums and products, chained comparisons, `**` to the right and tighter than the unary minus. Notation of other
+languages is read as well, and noted, so that what is said about it can hold what to write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.lang.cursor import Cursor
+from opgen.lang.depth import MAX_DEPTH
+from opgen.lang.habits import KEPT, SLICE, TUPLE
+from opgen.lang.idioms import KEYWORDS, Arguments, Idioms
+from opgen.lang.lexer import T, Token, number_value
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import Vocabulary
+from opgen.spec.formula import Formula
+
+_OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
+_LEVELS = {
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _COMPARE),
+    **dict.fromkeys(("+", "-"), _SUM),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), _PRODUCT),
+    "**": _POWER,
+}
+_UPDATES = ("=", "+=", "*=")
+_KEYWORDS = ("and", "or", "not", "if")
+
+
+def _level(token: Token) -> int | None:
+    """How tightly the operator at hand binds; None where there is none."""
+    if token.kind is T.OP:
+        return _LEVELS.get(token.text)
+    return {"or": _OR, "and": _AND}.get(token.text) if token.kind is T.NAME else None
+
+
+class ExpressionParser(Cursor):
+    def __init__(self, f: Formula, bag: Bag, words: Vocabulary) -> None:
+        super().__init__(f, bag)
+        self.words = words
+        self.idioms = Idioms(words)
+        self.lost: dict[str, None] = {}  # names whose statement has a mistake
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    def expression(self, level: int = _OR) -> Expr:
+        """An expression whose operators bind at least as tightly as `level`."""
+        self.deeper(self.token.span)
+        left = self.prefix()
+        while (found := _level(self.token)) is not None and found >= level:
+            left = self.power(left) if found == _POWER else self.chain(left, found)
+        if self.token.is_word("is") and level <= _COMPARE:
+            left = self.given(left)
+        self.depth -= 1
+        return left
+
+    def prefix(self) -> Expr:
+        token = self.token
+        if token.is_op("-", "+"):
+            self.advance()
+            operand = self.expression(_UNARY)
+            return Unary("-", operand, token.span.to(operand.span)) if token.text == "-" else operand
+        if token.is_word("not"):
+            self.advance()
+            operand = self.expression(_COMPARE)
+            return Unary("not", operand, token.span.to(operand.span))
+        return self.atom()
+
+    def chain(self, left: Expr, level: int) -> Expr:
+        """All operators of one level in a row, as one node."""
+        signs, parts = [], [left]
+        while _level(self.token) == level:
+            signs.append(self.advance())
+            parts.append(self.expression(level + 1))
+        ops = [sign.text for sign in signs]
+        span = left.span.to(parts[-1].span)
+        match level:
+            case 1 | 2:  # or, and
+                return Logic(ops[0], tuple(parts), span)
+            case 4:
+                return Compare(tuple(parts), tuple(ops), span)
+            case 5:
+                return Sum(tuple(zip(("+", *ops), parts, strict=True)), span)
+            case _:
+                if len(ops) - ops.count("*") > MAX_DEPTH:
+                    raise self.too_deep(span)
+                if "@" in ops:
+                    return self.matrices(signs, parts)
+                return Product(tuple(zip(("*", *ops), parts, strict=True)), span)
+
+    def power(self, base: Expr) -> Expr:
+        self.advance()
+        exponent = self.expression(_UNARY)
+        return Power(base, exponent, base.span.to(exponent.span))
+
+    def matrices(self, signs: list[Token], parts: list[Expr]) -> Expr:
+        """A product with `@` in it, two factors at a time."""
+        result = parts[0]
+        for sign, part in zip(signs, parts[1:], strict=True):
+            if sign.text == "@":
+                result = self.idioms.product(result, part, sign.span)
+            else:
+                result = Product((("*", result), (sign.text, part)), result.span.to(part.span))
+        return result
+
+    def given(self, left: Expr) -> Expr:
+        """`b is not None`."""
+        first = self.advance()
+        negated = self.token.is_word("not") and self.advance() is not None
+        if not self.token.is_word("None") or not isinstance(left, Name):
+            raise self.unexpected("an operator")
+        span = left.span.to(self.advance().span)
+        test = Call("given", (left,), span, span)
+        found: Expr = test if negated else Unary("not", test, span)
+        self.idioms.note(
+            first.span, "`is` is not part of the formula language", f"whether it is there is `{unparse(found)}`"
+        )
+        return found
+
+    def choice(self) -> Expr:
+        """An expression, or a choice between two as C and Python write it."""
+        value = self.expression()
+        if self.token.is_op("?"):
+            at = self.advance().span
+            first = self.choice()
+            self.expect(":")
+            return self.either(value, first, self.choice(), at, "`?` is not an operator of the formula language")
+        return value
+
+    def either(self, condition: Expr, first: Expr, second: Expr, at: Span, message: str) -> Expr:
+        span = first.span.to(second.span)
+        self.idioms.note(at, message, "a choice is written `where(condition, a, b)`")
+        return Call("where", (condition, first, second), span, span)
+
+    def conditional(self, value: Expr) -> Expr:
+        """`a if condition else b`, from the `if` on."""
+        self.advance()
+        condition = self.expression()
+        if not self.token.is_word("else"):
+            raise self.unexpected("an operator or the end of the statement")
+        at = self.advance().span
+        return self.either(condition, value, self.choice(), at, "`else` is not part of the formula language")
+
+    def atom(self) -> Expr:
+        e = self.primary()
+        while True:
+            if self.token.is_op(".") and self.peek().kind is T.NAME:
+                self.advance()
+                e = self.member(e, self.advance())
+            elif self.token.is_op("[") and isinstance(e, Access):
+                at = self.token.span
+                more, end = self.items(self.advance())
+                self.idioms.note(at, "an access has one pair of brackets")
+                e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
+            else:
+                return self.idioms.prefix_alone(e)
+
+    def member(self, of: Expr, word: Token) -> Expr:
+        """What follows a dot."""
+        if word.text == "shape" and self.token.is_op("["):
+            opener = self.advance()
+            axis = self.expression()
+            return self.idioms.size(of, axis, of.span.to(self.expect("]", opener).span))
+        if not self.token.is_op("("):
+            turned = self.idioms.member(of, word.text, word.span, None)
+            if word.text in ("T", "mT") and self.token.is_op("[") and isinstance(turned, Access):
+                items, end = self.items(self.advance())
+                return Access(turned.name, tuple(reversed(items)), of.span.to(end), turned.name_span)
+            return turned
+        arguments = self.arguments(word, self.advance())
+        if self.token.is_op("(") and word.text[:1].isupper():  # a module of torch: `nn.ReLU()(x)`
+            more = self.arguments(word, self.advance())
+            arguments = replace(more, given=(*more.given, *arguments.given))
+        return self.idioms.member(of, word.text, word.span, arguments)
+
+    def primary(self) -> Expr:
+        token = self.token
+        if token.kind is T.NUMBER:
+            self.advance()
+            return Number(number_value(token, self.bag), token.span)
+        if token.kind is T.TEXT:
+            self.advance()
+            return Text(token.text[1:-1], token.span)
+        if token.kind is T.NAME and token.text not in _KEYWORDS:
+            return self.named()
+        if token.is_op("("):
+            opener = self.advance()
+            inner = self.choice()
+            if self.token.is_word("if"):
+                inner = self.conditional(inner)
+            if self.token.is_op(","):
+                raise self.fail(
+                    "a tuple is not a value of the formula language",
+                    self.token.span,
+                    "OPG201",
+                    TUPLE,
+                )
+            self.expect(")", opener)
+            return inner
+        raise self.unexpected("an expression")
+
+    def named(self) -> Expr:
+        """A name, a call, an access, or a reduction: told apart by the brackets that follow."""
+        token = self.advance()
+        if opener := self.accept("("):
+            arguments = self.arguments(token, opener)
+            meant = self.idioms.call(token.text, token.span, arguments)
+            return meant or Call(token.text, arguments.given, token.span.to(arguments.end), token.span)
+        if opener := self.accept("["):
+            items, end = self.items(opener)
+            if body_opener := self.accept("("):
+                body = self.choice()
+                more = self.expression() if self.idioms.takes_more(token.text) and self.accept(",") else None
+                if self.token.is_op(","):
+                    hint = "indices stand in the brackets, the expression in the parentheses"
+                    hint = KEPT if self.peek().is_word("keepdim", "keepdims") else hint
+                    message = f"the body of `{token.text}[…]` is one expression"
+                    raise self.fail(message, self.token.span, "OPG201", hint)
+                span = token.span.to(self.expect(")", body_opener).span)
+                meant = self.idioms.limited(token.text, items, body, span)
+                if meant is None:
+                    binders = tuple(self.binder(item) for item in items)
+                    meant = self.idioms.reduction(Reduction(token.text, binders, body, span, token.span), more)
+                return meant
+            return Access(token.text, items, token.span.to(end), token.span)
+        return Name(token.text, token.span)
+
+    def arguments(self, called: Token, opener: Token) -> Arguments:
+        args: list[Expr] = []
+        named: dict[str, Expr | tuple[Expr, ...]] = {}
+        at: Span | None = None
+        while not self.token.is_op(")"):
+            if self.token.is_word(*KEYWORDS) and self.peek().is_op("="):
+                word = self.advance()
+                at = at or word.span
+                self.advance()
+                named[word.text] = self.axes()
+            else:
+                args.append(self.choice())
+            if self.token.is_op("="):
+                hint = "leave out the name and `=`; equality is written `==`"
+                raise self.fail("arguments are positional", self.token.span, "OPG201", hint)
+            if not self.accept(","):
+                break
+        return Arguments(tuple(args), named, at, self.expect(")", opener).span)
+
+    def axes(self) -> Expr | tuple[Expr, ...]:
+        """The value of a named argument, which may be a list of axes."""
+        opener = self.accept("(", "[")
+        if opener is None:
+            return self.expression()
+        found = [self.expression()]
+        while self.accept(",") and not self.token.is_op(")", "]"):
+            found.append(self.expression())
+        self.expect(")" if opener.text == "(" else "]", opener)
+        return tuple(found)
+
+    def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
+        items: list[Expr | Dots] = []
+        while not self.token.is_op("]"):
+            if dots := self.accept("..."):
+                items.append(Dots(dots.span))
+            elif self.token.is_op(":"):
+                break
+            else:
+                items.append(self.expression())
+            if not self.accept(","):
+                break
+        if self.token.is_op(":"):
+            raise self.fail("a slice is not part of the formula language", self.token.span, "OPG201", SLICE)
+        return tuple(items), self.expect("]", opener).span
+
+    def binder(self, item: Expr | Dots) -> Binder | Dots:
+        """What a reduction binds: an index, perhaps with its extent, or `...`."""
+        bound = as_binder(item)
+        if bound is not None:
+            return bound
+        hint = "write `sum[i](…)`, `sum[i < N](…)` or `sum[...](…)`"
+        raise self.fail("a reduction binds plain indices", item.span, "OPG246", hint)
+
+
+def as_binder(item: Expr | Dots) -> Binder | Dots | None:
+    """An item read as what introduces an index; None for any other expression."""
+    match item:
+        case Dots():
+            return item
+        case Name(name=name, span=span):
+            return Binder(name, None, span)
+        case Compare(operands=(Name(name=name), extent), ops=("<",), span=span):
+            return Binder(name, extent, span)
+        case _:
+            return None

@@ -1,0 +1,286 @@
+"""What a call of another library means here: a reduction over indices for one over axes, a product with its indices.
+
+Nodes in, nodes out; None where nothing here is meant by it for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from opgen.lang.nodes import (
+    Access,
+    Binder,
+    Call,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import operands, transform
+
+Named = Mapping[str, Expr | tuple[Expr, ...]]
+
+_ALIASES = MappingProxyType({
+    "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
+    **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
+    "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
+    "int": "int", "long": "int", "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div",
+    "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
+})  # fmt: skip
+_SAME = ("float", "double", "half", "contiguous", "clone", "cpu", "cuda", "to", "numpy", "item", "requires_grad_")
+_ARITHMETIC = MappingProxyType({"add": "+", "sub": "-", "mul": "*", "div": "/"})
+_FRESH = "mpqrsuvwijk"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A translation; `order` is the order of its indices where that is not the order in which they stand."""
+
+    node: Expr
+    order: tuple[str, ...] | None = None
+
+
+def called(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str]) -> Meant | None:
+    """`name(*args, **named)` of another library. `left`: the indices of the target, which stay."""
+    known = (*words.functions, *words.reductions)
+    plain = name if name in known else _ALIASES.get(name.lower(), name.lower())
+    named = {k: v for k, v in named.items() if k not in ("keepdim", "keepdims", "unbiased", "correction", "dtype")}
+    span = args[0].span if args else None
+    if span is None:
+        return None
+    match plain, args:
+        case "max" | "min", (_, _) if name.lower() not in ("max", "min"):  # maximum
+            return Meant(Call(plain, args, span, span))
+        case "pow", (base, exponent):
+            return Meant(Power(base, exponent, span))
+        case "t" | "transpose", (of, *_):
+            turned = transposed(words, of, 2)
+            return None if turned is None else Meant(*turned)
+        case "matmul", (a, b):
+            return _product(words, a, b)
+        case "einsum", (Text(value=text), *tensors):
+            return _einsum(words, text, tensors)
+        case "masked_fill", (x, mask, value):
+            return Meant(Call("where", (mask, value, x), span, span))
+        case ("add" | "sub", (a, b)) if not named:
+            return Meant(Sum((("+", a), (_ARITHMETIC[plain], b)), span))
+        case ("mul" | "div", (a, b)) if not named:
+            return Meant(Product((("*", a), (_ARITHMETIC[plain], b)), span))
+        case _, (x, *_) if plain in _SAME and plain not in known:
+            return Meant(x)
+        case ("std", (x, *_)) if "std" not in known:
+            inner = called(words, "var", args, named, left)
+            return None if inner is None else Meant(Call("sqrt", (inner.node,), span, span))
+        case _:
+            return _known(words, plain, args, named, left)
+
+
+def renamed(words: Vocabulary, e: Reduction) -> Expr | None:
+    """A reduction over indices under the name that it has here."""
+    if e.name == "std":
+        return Call("sqrt", (replace(e, name="var"),), e.span, e.name_span)
+    name = _ALIASES.get(e.name.lower(), e.name.lower())
+    return replace(e, name=name) if name in words.reductions else None
+
+
+def _known(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str]) -> Meant | None:
+    span = args[0].span
+    axes = next((v for k, v in named.items() if k in ("dim", "dims", "axis", "axes")), None)
+    if name in words.reductions and (name not in words.functions or len(args) == 1 or _is_axis(args[1])):
+        if axes is None and len(args) == 2 and _is_axis(args[1]):
+            axes = args[1]
+        elif len(args) > 1:
+            return None
+        return _reduced(words, name, args[0], axes, left)
+    if name not in words.functions or axes is not None:
+        return None
+    if name == "clamp" and (named or len(args) == 2):
+        low, high = named.get("min", dict(enumerate(args)).get(1)), named.get("max")
+        infinity = Name("inf", span)
+        bounds = (Unary("-", infinity, span) if low is None else low, infinity if high is None else high)
+        return Meant(Call(name, (args[0], *(b for b in bounds if not isinstance(b, tuple))), span, span))
+    return None if named else Meant(Call(name, args, span, span))
+
+
+def _is_axis(e: Expr) -> bool:
+    return isinstance(e, Number) or (isinstance(e, Unary) and isinstance(e.operand, Number))
+
+
+# --- indices for axes ------------------------------------------------------------------------------------------------
+
+
+def _reduced(
+    words: Vocabulary, name: str, body: Expr, axes: Expr | tuple[Expr, ...] | None, left: Sequence[str]
+) -> Meant | None:
+    whole = spelled(words, body)
+    found = layout(words, whole)
+    chosen: list[str] = []
+    if axes is None and words.reductions[name]:
+        chosen = [i for i in found if i != "..."][-1:]
+    elif axes is None:
+        stated = _stated(body)
+        chosen = [i for i in found if i not in left] or [i for i in found if i not in stated]
+    else:
+        for axis in axes if isinstance(axes, tuple) else (axes,):
+            place = _place(axis, found)
+            if place is None:
+                return None
+            chosen.append(place)
+    chosen = chosen or [i for i in found if i != "..."][-1:]
+    if not chosen:
+        return None
+    binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
+    return Meant(Reduction(name, binders, whole, body.span, body.span))
+
+
+def _place(axis: Expr, found: Sequence[str]) -> str | None:
+    match axis:
+        case Number(value=int(value)) if value < len(found) and (value >= 0) and "..." not in found[: value + 1]:
+            return found[value]
+        case Unary(op="-", operand=Number(value=int(value))) if value <= len(found) and "..." not in found[-value:]:
+            return found[-value]
+        case Name(name=name) if name.lower() in found:
+            return name.lower()
+        case _:
+            return None
+
+
+def _stated(e: Expr) -> set[str]:
+    """The indices that are written out."""
+    found = {i.name for i in e.items if isinstance(i, Name)} if isinstance(e, Access) else set()
+    if isinstance(e, Access) and any(isinstance(i, Dots) for i in e.items):
+        found.add("...")
+    return found.union(*(_stated(o) for o in operands(e)))
+
+
+def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
+    """The indices of an expression in the order of its axes: those of its part with the most of them."""
+    match e:
+        case Name(name=name):
+            return words.letters.get(name, ())
+        case Access(items=items):
+            found: list[str] = []
+            for item in items:
+                found += ["..."] if isinstance(item, Dots) else _indices(words, item)
+            return tuple(dict.fromkeys(found))
+        case Reduction(name=name, binders=binders, body=body):
+            inner = layout(words, body)
+            bound = {"..." if isinstance(b, Dots) else b.name for b in binders}
+            return inner if words.reductions.get(name) else tuple(i for i in inner if i not in bound)
+        case _:
+            found = []
+            for part in sorted((layout(words, o) for o in operands(e)), key=len, reverse=True):
+                found += [i for i in part if i not in found]
+            return tuple(found)
+
+
+def _indices(words: Vocabulary, item: Expr) -> list[str]:
+    if isinstance(item, Name):
+        return [] if words.knows(item.name) or item.name[:1].isupper() else [item.name]
+    return [i for o in operands(item) for i in _indices(words, o)]
+
+
+def spelled(words: Vocabulary, e: Expr) -> Expr:
+    """The expression with every tensor read at its indices."""
+
+    def step(node: Expr) -> Expr | None:
+        if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
+            return replace(node, args=(*(spelled(words, a) for a in node.args[:-1]), *node.args[-1:]))
+        if not isinstance(node, Name | Access):
+            return None
+        letters = words.letters.get(node.name, ())
+        if isinstance(node, Name):
+            return node if letters in ((), ("...",)) else _access(node.name, letters, node)
+        missing = letters[len(node.items) :]
+        plain = all(isinstance(i, Name) and i.name not in missing for i in node.items)
+        if "..." in letters or not missing or not plain:
+            return node
+        return replace(node, items=(*node.items, *_access(node.name, missing, node).items))
+
+    return transform(e, step)
+
+
+def _access(name: str, items: Sequence[str], at: Expr) -> Access:
+    made = tuple(Dots(at.span) if i == "..." else Name(i, at.span) for i in items)
+    return Access(name, made, at.span, at.span)
+
+
+def bare(words: Vocabulary, e: Expr) -> Iterator[Name]:
+    """The names of tensors with named dims that stand without indices."""
+    if isinstance(e, Name) and words.letters.get(e.name, ()) not in ((), ("...",)):
+        yield e
+    parts = () if isinstance(e, Access) else operands(e)
+    if isinstance(e, Call) and e.name in ("given", "cast", "pad"):  # these have words of their own for it
+        parts = parts[1:] if e.name == "pad" else parts[:-1]
+    for part in parts:
+        yield from bare(words, part)
+
+
+def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tuple[str, ...]] | None:
+    """A tensor whose last two axes change places (all of them, where it has `dims`), with the order of its indices."""
+    items = words.letters.get(e.name, ()) if isinstance(e, Name) else ()
+    if len(items) < 2 or "..." in items[-2:] or (dims is not None and len(items) != dims):
+        return None
+    assert isinstance(e, Name)
+    return _access(e.name, items, e), (*items[:-2], items[-1], items[-2])
+
+
+# --- products --------------------------------------------------------------------------------------------------------
+
+
+def _product(words: Vocabulary, a: Expr, b: Expr) -> Meant | None:
+    first, second = spelled(words, a), spelled(words, b)
+    if not isinstance(first, Access) or not isinstance(second, Access):
+        return None
+    mine, theirs = _plain(first), _plain(second)
+    if not mine or not theirs or mine[-1] == "...":
+        return None
+    along = mine[-1]
+    place = len(theirs) - (2 if len([i for i in theirs if i != "..."]) > 1 else 1)
+    after = theirs[-1] if place == len(theirs) - 2 else None
+    if after is not None and after in mine:
+        after = next(c for c in _FRESH if c not in mine and c not in theirs)
+    lead = theirs[:place]
+    items = (*lead, along, *([after] if after else []))
+    order = (*mine[:-1], *(i for i in lead if i not in mine), *([after] if after else []))
+    factors = (("*", _access(first.name, mine, first)), ("*", _access(second.name, items, second)))
+    body = Product(factors, a.span.to(b.span))
+    return Meant(Reduction("sum", (Binder(along, None, a.span),), body, body.span, body.span), order)
+
+
+def _plain(e: Access) -> tuple[str, ...]:
+    """The items of an access where they are indices and `...`; nothing for any other."""
+    found = tuple("..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in e.items)
+    return found if "" not in found else ()
+
+
+def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | None:
+    sides = text.replace(" ", "").split("->")
+    inputs = [_letters(side) for side in sides[0].split(",")]
+    if len(sides) != 2 or len(inputs) != len(tensors) or not all(isinstance(t, Name) for t in tensors):
+        return None
+    order = _letters(sides[1])
+    factors = [
+        ("*", _access(t.name, items, t)) for t, items in zip(tensors, inputs, strict=True) if isinstance(t, Name)
+    ]
+    span = tensors[0].span
+    body: Expr = Product(tuple(factors), span) if len(factors) > 1 else factors[0][1]
+    over = [i for i in dict.fromkeys(i for items in inputs for i in items) if i not in order]
+    if over:
+        binders = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in over)
+        body = Reduction("sum", binders, body, span, span)
+    return Meant(body, order)
+
+
+def _letters(side: str) -> tuple[str, ...]:
+    before, dots, after = side.partition("...")
+    return (*before.lower(), *(["..."] if dots else []), *after.lower())

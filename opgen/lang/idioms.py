@@ -1,0 +1,305 @@
+"""Notation of PyTorch, NumPy and Python, read as what it means here: so a message can hold the very line to write.
+
+Nodes in, nodes out. Whatever is met is a mistake all the same, noted with where it stands; one that has no counterpart
+leaves the statement without a proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.lang import habits, orders
+from opgen.lang.foreign import bare, called, layout, renamed, spelled, transposed
+from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
+from opgen.lang.orders import through_order
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import nodes
+
+MODULES = (
+    "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
+    "functional", "linalg", "fft", "autograd",
+)  # fmt: skip
+KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
+_CONSTANTS = ("pi", "inf", "nan")
+_EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
+    "sum": lambda at: Number(0, at),
+    "prod": lambda at: Number(1, at),
+    "max": lambda at: Unary("-", Name("inf", at), at),
+    "min": lambda at: Name("inf", at),
+    "logsumexp": lambda at: Unary("-", Name("inf", at), at),
+    "any": lambda at: Name("false", at),
+    "all": lambda at: Name("true", at),
+    "count": lambda at: Name("false", at),
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What stands in the parentheses of a call; an axis may be a list of numbers."""
+
+    given: tuple[Expr, ...]
+    named: Mapping[str, Expr | tuple[Expr, ...]]
+    at: Span | None  # the first named one
+    end: Span
+
+
+@dataclass(slots=True)
+class _Found:
+    code: str
+    message: str
+    span: Span
+    hints: tuple[str, ...]
+    label: str = ""
+
+
+@dataclass(slots=True)
+class Idioms:
+    """The foreign notation of one statement."""
+
+    words: Vocabulary
+    left: tuple[str, ...] = ()  # the indices of its target
+    target: str = "y"
+    found: list[_Found] = field(default_factory=list)
+    unclear: bool = False  # something in it has no counterpart
+    limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
+    results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
+
+    def note(self, span: Span, message: str, *hints: str, code: str = "OPG201") -> None:
+        self.found.append(_Found(code, message, span, hints))
+
+    # --- what the parser meets ---------------------------------------------------------------------------------------
+
+    def member(self, of: Expr, word: str, at: Span, arguments: Arguments | None) -> Expr:
+        """`x.sum(dim=-1)`, `x.T`, `torch.exp(x)`, `math.pi`."""
+        span = of.span.to(at)
+        message = f"`{span.text}` is not part of the formula language"
+        if not isinstance(of, Name | Access) or "\n" in span.text:
+            span, message = at, f"`.{word}` is not part of the formula language"
+        if self._is_module(of):
+            if arguments is None:
+                if word.lower() not in _CONSTANTS:
+                    return Name(word, of.span.to(at))
+                self.note(span, message, f"it is called `{word.lower()}`")
+                return Name(word.lower(), span)
+            self.note(span, message, "functions have no prefix")
+            return self._called(word, arguments.given, arguments.named, span)
+        if arguments is not None:
+            self.note(span, message, "a function stands before what it is applied to")
+            return self._called(word, (of, *arguments.given), arguments.named, span)
+        self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
+        if word in ("T", "mT") and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
+            self.results.append(turned)
+            return turned[0]
+        if word in ("real", "imag"):
+            return Call(word, (of,), span, span)
+        if word != "values":
+            self.note_unclear(habits.NO_ATTRIBUTES)
+        return of
+
+    def size(self, of: Expr, axis: Expr, span: Span) -> Expr:
+        """`x.shape[0]`, `x.size(0)`, `len(x)`: the name of a dim."""
+        self.note(span, f"`{span.text}` is not part of the formula language", habits.SIZE)
+        shape = self.words.shapes.get(of.name, ()) if isinstance(of, Name) else ()
+        place = integer(axis)
+        if place is None or not -len(shape) <= place < len(shape) or shape[place] == "...":
+            self.unclear = True
+            return of
+        return Name(shape[place], span)
+
+    def prefix_alone(self, e: Expr) -> Expr:
+        """What was read so far, where nothing follows: a module by itself is nothing."""
+        if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
+            self.note(e.span, f"`{e.span.text}` is not part of the formula language", habits.NO_ATTRIBUTES)
+            self.unclear = True
+        return e
+
+    def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
+        """A call with an axis, or of a reduction without an index; None for any other."""
+        reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
+        if arguments.at is not None:
+            self.note(arguments.at, "arguments are positional", f"an axis is named by its index: {_example(name)}")
+        elif reduces:
+            message = f"`{name}` reduces over an index that is not named"
+            self.note(at, message, f"name the index in brackets: {_example(name)}", code="OPG206")
+        else:
+            return self._function(name, at, arguments)
+        return self._called(name, arguments.given, arguments.named, at)
+
+    def _function(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
+        """A function that has another name here; None where it is none of another library."""
+        known = not self.words.functions or name in self.words.functions or name in self.words.reductions
+        if name == "len" and not known and len(arguments.given) == 1:
+            return self.size(arguments.given[0], Number(0, at), at.to(arguments.end))
+        if known or self.words.knows(name) or not arguments.given:
+            return None
+        if not self.takes_more(name) and called(self.words, name, arguments.given, {}, self.left) is None:
+            return None
+        hints = (habits.FUNCTIONS[name],) if name in habits.FUNCTIONS else ()
+        self.note(at, f"there is no function `{name}`", *hints, code="OPG209")
+        return self._called(name, arguments.given, {}, at)
+
+    def _has(self, function: str) -> bool:
+        words = self.words
+        return not words.functions or function in words.functions or function in words.reductions
+
+    def without_indices(self, s: Assign) -> None:
+        """Tensors with named dims that stand bare, in a statement that is fine otherwise."""
+        everything = [*nodes(s.value)]
+        indices = {i.name for a in everything if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+        indices.update(
+            b.name for r in everything if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)
+        )
+        if any(isinstance(c, Call) and not self._has(c.name) for c in everything):
+            return  # that comes first
+        for name in {n.name: n for n in reversed([*bare(self.words, s.value)])}.values():
+            if name.name in indices or name.name in self.left:
+                continue  # an index that hides it
+            read = f"{name.name}[{', '.join(self.words.letters[name.name])}]"
+            self.note(
+                name.span, f"`{name.name}` has named dims and is read without indices", f"write `{read}`", code="OPG242"
+            )
+            shape = self.words.shapes.get(name.name)
+            self.found[-1].label = "" if shape is None else f"has shape [{', '.join(shape)}]"
+
+    def takes_more(self, name: str) -> bool:
+        """Whether it is a reduction of other libraries that has an argument besides what is reduced."""
+        words = self.words
+        known = name in words.reductions or name in words.functions or words.knows(name)
+        return name in orders.NAMES and bool(words.reductions) and not known
+
+    def reduction(self, e: Reduction, more: Expr | None) -> Expr:
+        """A reduction by index whose name is another one here."""
+        words = self.words
+        meant = None
+        if words.reductions and e.name not in words.reductions and not words.knows(e.name):
+            meant = renamed(words, e)
+        axis = e.binders[0] if e.binders else None
+        if meant is not None or self.takes_more(e.name):
+            hints = (habits.FUNCTIONS[e.name],) if e.name in habits.FUNCTIONS else ()
+            self.note(e.name_span, f"there is no reduction `{e.name}`", *hints, code="OPG211")
+        if meant is None and self.takes_more(e.name):
+            self._in_order(e.name, e.body, axis.name if isinstance(axis, Binder) else None, more)
+        return meant or e
+
+    def limited(self, name: str, items: Sequence[Expr | Dots], body: Expr, span: Span) -> Expr | None:
+        """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
+        item = items[0] if len(items) == 1 else None
+        reduced = self.words.reductions.get(name) is not None
+        match item:
+            case Compare(operands=(Name(name=index), limit), ops=(sign,)) if (
+                reduced
+                and name in _EMPTY
+                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in self.left))
+            ):
+                self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
+                if isinstance(limit, Name):
+                    self.limits[limit.name] = index
+                chosen = Call("where", (item, body, _EMPTY[name](span)), span, span)
+                return Reduction(name, (Binder(index, None, span),), chosen, span, span)
+            case Number() | Unary() if reduced:
+                self.note(item.span, "a reduction binds plain indices", "an axis is named by its index", code="OPG246")
+                return self._called(name, (body,), {"dim": item}, span)
+            case _:
+                return None
+
+    def _bounded(self, item: Binder | Dots | Expr, value: Expr) -> Binder | Dots | Expr:
+        """An index of the target that only limits another one, with the extent of that one."""
+        if not isinstance(item, Binder) or item.extent is not None or item.name not in self.limits:
+            return item
+        places = [(a, i.name, k) for a in nodes(value) if isinstance(a, Access) for k, i in enumerate(a.items)
+                  if isinstance(i, Name)]  # fmt: skip
+        if any(name == item.name for _, name, _ in places):
+            return item
+        over = self.limits[item.name]
+        sizes = [self.words.shapes[a.name][k] for a, name, k in places if name == over and a.name in self.words.shapes]
+        return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
+
+    def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
+        self.note_unclear(through_order(self.words, name, spelled(self.words, of), axis, more, self.target) or "")
+
+    def product(self, a: Expr, b: Expr, at: Span) -> Expr:
+        """`a @ b`."""
+        self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
+        return self._called("matmul", (a, b), {}, a.span.to(b.span))
+
+    def note_unclear(self, hint: str = "") -> None:
+        self.unclear = True
+        last = self.found[-1]
+        if hint and hint not in last.hints:
+            last.hints = (*last.hints, hint)
+
+    def _is_module(self, e: Expr) -> bool:
+        return (
+            isinstance(e, Name) and not self.words.knows(e.name)
+            and (e.name in MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
+        )  # fmt: skip
+
+    def _called(
+        self, name: str, args: tuple[Expr, ...], named: Mapping[str, Expr | tuple[Expr, ...]], span: Span
+    ) -> Expr:
+        if name == "size" and len(args) == 2:
+            self.found.pop()
+            return self.size(args[0], args[1], span)
+        meant = called(self.words, name, args, named, self.left)
+        if meant is None and self.takes_more(name) and args:
+            self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
+        if meant is None:
+            self.note_unclear(habits.FUNCTIONS.get(name, ""))
+            return Name(name, span)
+        if meant.order is not None:
+            self.results.append((meant.node, meant.order))
+        return meant.node
+
+    # --- what is said about it ---------------------------------------------------------------------------------------
+
+    def report(self, bag: Bag, whole: Assign | Expr | None) -> None:
+        """One diagnostic for all that was met; `whole` is what was read, where it could be read to the end."""
+        first, *others = sorted(self.found, key=lambda found: found.span.start)
+        hints = first.hints
+        text = None if whole is None or self.unclear else self._proposal(whole)
+        if text is not None:
+            general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
+            hints = (*(() if general else hints), f"write `{text}`")
+        related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
+        bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+
+    def _proposal(self, whole: Assign | Expr) -> str | None:
+        if not isinstance(whole, Assign):
+            return unparse(whole)
+        value, target = spelled(self.words, whole.value), whole.target
+        if target.items is None:
+            items = layout(self.words, value)
+            if self.results:
+                node, items = self.results[0]
+                if len(self.results) > 1 or spelled(self.words, node) != value:
+                    return None
+            target = _with_items(target.name, items, target.span)
+        elif isinstance(value, Reduction) and not set(self.left) >= {*layout(self.words, value)}:
+            return None
+        elif self.limits:
+            target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
+        return unparse_assign(Assign(target, whole.op, value, whole.guard, whole.span))
+
+
+def integer(e: Expr) -> int | None:
+    """The value of an integer literal, perhaps with a sign."""
+    match e:
+        case Number(value=int(value)):
+            return value
+        case Unary(op="-", operand=Number(value=int(value))):
+            return -value
+        case _:
+            return None
+
+
+def _with_items(name: str, items: Sequence[str], span: Span) -> Target:
+    made = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in items)
+    return Target(name, made if made and items != ("...",) else None, span, span)
+
+
+def _example(name: str) -> str:
+    return f"`{name}[k](x[..., k])`"

@@ -1,0 +1,58 @@
+"""Medians, quantiles and largest elements: what they are by `argsort` and a gather, spelt for the tensor at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.lang.nodes import Access, Dots, Expr, Name
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import Vocabulary
+
+# The position in the order, of an axis of size {size} and with the argument {given}.
+_PLACES = {
+    "median": "({size} - 1)//2",
+    "nanmedian": "({size} - 1)//2",
+    "quantile": "int({given}*({size} - 1))",
+    "kthvalue": "{given} - 1",
+    "kth": "{given}",
+    "sort": "{axis}",
+    "msort": "{axis}",
+    "topk": "{size} - 1 - {each}",
+    "mode": "",
+}
+NAMES = tuple(_PLACES)
+
+
+def through_order(
+    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str
+) -> str | None:
+    """Two statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear."""
+    if not isinstance(of, Access) or not _PLACES[name]:
+        return None
+    items = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in of.items]
+    named = [i for i in items if i != "..."]
+    axis = axis or (named[-1] if named else None)
+    if axis is None or "" in items or items.count(axis) != 1:
+        return None
+    each = next(c for c in "jirsp" if c not in items and not words.knows(c))
+    count = "3" if given is None else unparse(given)
+    size = _size(words, of.name, items.index(axis), axis)
+    place = _PLACES[name].format(size=size, given=count, axis=axis, each=each)
+    order = "order" if not words.knows("order") else f"order_{of.name}"
+    read = _list(items, axis, f"{order}[{_list(items, axis, place)}]")
+    kept = {"sort": axis, "msort": axis, "topk": f"{each} < {count}"}.get(name)
+    left = _list(items, axis, kept)
+    made = f"{target}[{left}]" if left else target
+    first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
+    return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"
+
+
+def _list(items: Sequence[str], axis: str, instead: str | None) -> str:
+    return ", ".join(found for i in items if (found := instead if i == axis else i) is not None)
+
+
+def _size(words: Vocabulary, name: str, place: int, axis: str) -> str:
+    shape = words.shapes.get(name, ())
+    if place < len(shape):
+        return shape[place]
+    return next((n for n in words.names if n.lower() == axis and n[:1].isupper()), axis.upper())

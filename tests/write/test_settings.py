@@ -1,0 +1,132 @@
+"""What `[tool.opgen]` says, the namespace of operators where it says nothing, and the command in generated files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics.model import Bag
+from opgen.project import build
+from opgen.write.paths import build_line
+from opgen.write.settings import namespace_of, usable
+
+
+def project(folder: Path, text: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pyproject.toml").write_text(text)
+    return folder
+
+
+def namespace(out: Path, given: str | None = None) -> str:
+    bag = Bag()
+    found, _ = namespace_of(out, given, bag)
+    assert not bag.items, bag.items
+    return found
+
+
+@pytest.mark.parametrize(
+    ("out", "packages", "expected"),
+    [
+        ("generated", (), "shop_generated"),
+        ("mylib/ops", ("mylib",), "mylib_ops"),
+        ("src/mylib/ops", ("src/mylib",), "mylib_ops"),
+        ("src/mylib/ops", (), "mylib_ops"),
+        ("src/my-lib/nn/ops", ("src/my-lib", "src/my-lib/nn"), "my_lib_nn_ops"),
+        ("work/packages/a/src/mylib/ops", (), "mylib_ops"),
+        ("shop", (), "shop"),
+        ("src/2d", (), "shop_2d"),
+    ],
+)
+def test_a_namespace_follows_from_where_the_package_lies(
+    tmp_path: Path, out: str, packages: tuple[str, ...], expected: str
+) -> None:
+    root = project(tmp_path / "anywhere", '[project]\nname = "shop"\n')
+    for package in packages:
+        (root / package).mkdir(parents=True)
+        (root / package / "__init__.py").touch()
+    assert namespace(root / out) == expected
+    (root / out).mkdir(parents=True)
+    (root / out / "__init__.py").touch()  # as after a build
+    assert namespace(root / out) == expected
+
+
+def test_names_that_torch_has_are_not_derived(tmp_path: Path) -> None:
+    assert namespace(project(tmp_path) / "aten") == "aten_ops"
+    assert not usable("aten")
+    assert not usable("my.lib")
+    assert not usable("2d")
+
+
+def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) -> None:
+    root = project(tmp_path, '[tool.opgen]\nnamespace = "mine"\n')
+    assert namespace(root / "generated") == "mine"
+    assert namespace(root / "generated", "other") == "other"
+    assert namespace(project(tmp_path / "inner") / "generated") == "generated"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('[tool.ruff]\nx = 1\n[tool.opgen]\nnamspace = "a"\n', 4, ("no key 'namspace'", "did you mean `namespace`?")),
+        ("[tool.opgen]\ncolour = 1\n", 2, ("no key 'colour'", "there is: namespace")),
+        ('[tool.opgen]\nnamespace = "aten"\n', 2, ("'aten' cannot be the namespace",)),
+        ("[tool.opgen]\nnamespace = 3\n", 2, ("3 cannot be the namespace",)),
+        ("[tool.opgen\n", None, ("cannot be read",)),
+        ("tool = 3\n", None, ()),
+    ],
+)
+def test_what_is_no_setting_is_refused_where_it_stands(
+    tmp_path: Path, text: str, line: int | None, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "scale.yaml").write_text("op: scale\ninputs: [x]\nforward: y = 2*x\n")
+    result = build(tmp_path / "scale.yaml", project(tmp_path, text) / "generated")
+    assert result.failed == bool(words)
+    for diagnostic in result.diagnostics:
+        assert diagnostic.code == "OPG508"
+        assert all(word in f"{diagnostic.message} {diagnostic.hints}" for word in words)
+        assert (diagnostic.span and diagnostic.span.source.line_col(diagnostic.span.start)[0]) == line
+    assert (tmp_path / "generated").exists() == (not words)
+
+
+def test_the_operators_of_a_folder_stay_in_one_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path))
+    for op in ("scale", "zoom"):
+        (tmp_path / f"{op}.yaml").write_text(f"op: {op}\ninputs: [x]\nforward: y = 2*x\n")
+    assert not build(["scale.yaml", "zoom.yaml"]).failed
+    before = Path("generated/scale/ops.py").read_text()
+    refused = build("scale.yaml", namespace="mine")
+    assert [d.code for d in refused.diagnostics] == ["OPG509"]
+    assert "zoom.yaml" in refused.diagnostics[0].hints[0]
+    assert refused.ops == ()
+    assert Path("generated/scale/ops.py").read_text() == before
+    assert not build(["scale.yaml", "zoom.yaml"], namespace="mine").failed
+    assert "opgen build scale.yaml --namespace mine\n" in Path("generated/scale/ops.py").read_text()
+    assert not build(["scale.yaml", "zoom.yaml"], namespace="mine", check=True).drift
+    Path("zoom.yaml").unlink()
+    Path("shift.yaml").write_text("op: zoom\ninputs: [x]\nforward: y = 1 + x\n")
+    assert not build(["scale.yaml", "shift.yaml"]).failed
+
+
+def test_the_command_in_a_file_generates_that_very_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project(tmp_path / "a project")
+    spec = root / "my specs/scale.yaml"
+    spec.parent.mkdir()
+    spec.write_text("op: scale\ninputs: [x]\nforward: y = 2*x\n")
+    monkeypatch.chdir(spec.parent)
+    assert not build("scale.yaml", "../src/mylib/ops").failed
+    line = "opgen build 'my specs/scale.yaml' --out src/mylib/ops"
+    assert f"# Regenerate with: {line}\n" in (root / "src/mylib/ops/scale/ops.py").read_text()
+    monkeypatch.chdir(root)
+    assert not build("my specs/scale.yaml", "src/mylib/ops", check=True).drift
+
+
+def test_the_command_is_the_same_in_every_checkout(tmp_path: Path) -> None:
+    for name in ("here", "over/there"):
+        root = project(tmp_path / name)
+        assert build_line(root / "specs/x.yaml", root / "generated") == "opgen build specs/x.yaml"
+        assert build_line(root / "specs/x.yaml", root / "sub/gen", "n") == (
+            "opgen build specs/x.yaml --out sub/gen --namespace n"
+        )
+        assert build_line(root / "specs/x.yaml", tmp_path / "elsewhere/gen") == "opgen build specs/x.yaml --out gen"
+    assert build_line(tmp_path / "x.yaml", tmp_path / "deep/gen") == "opgen build x.yaml --out deep/gen"

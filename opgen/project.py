@@ -24,7 +24,7 @@ from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
-from opgen.write.diff import unified
+from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 SHARED = ""
 _FEW = 8  # specs that a command in a hint lists
+_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,13 @@ def build(
     force: bool = False,
     namespace: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
     `check` writes nothing; `force` overwrites files that were edited by hand; `namespace` is that of the operators in
     `torch.ops` (default: what the project's settings say, or where `out` lies); `progress` is told the name of each
-    spec that has to be generated.
+    spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     run = _Run(Path(out), check, force, given)
@@ -109,7 +111,7 @@ def build(
         op = is_fresh(run.out, path, _key(run, spec))
         if op is None:
             progress(spec.label)
-            unit = _render(spec, run)
+            unit = _render(spec, run, doing)
             if unit is not None and _claim(run, spec, unit.folder):
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
@@ -210,9 +212,10 @@ def _key(run: _Run, spec: SpecFile) -> str:
     return build_key(spec.label, spec.data, _target(run, spec).everything)
 
 
-def _render(spec: SpecFile, run: _Run) -> Unit | None:
+def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
     target = _target(run, spec)
-    made = pipeline.run(spec, Stage.FILES, target)
+    made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
+    doing(spec.label, "")
     for diagnostic in made.diagnostics:
         run.bag.add(diagnostic)
     if made.files is None or made.operator is None:
@@ -319,13 +322,14 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
     namespace = ("--namespace", run.given) if run.given else ()
     again = command("build", *map(str, run.paths), "--force", *namespace, out=run.out)
-    for change in edits:
+    for number, change in enumerate(edits):
         gone = change.after is None
+        lines = _DIFF_LINES if number < _DIFFS else 0
         run.bag.error(
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
                 f"{again} {'removes' if gone else 'overwrites'} it",

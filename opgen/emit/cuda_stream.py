@@ -9,6 +9,7 @@ from opgen.emit.cuda_body import (
     accumulator,
     added,
     decoded,
+    is_rounded,
     let_lines,
     needed,
     point_function,
@@ -17,6 +18,7 @@ from opgen.emit.cuda_body import (
 )
 from opgen.emit.cuda_layout import function
 from opgen.emit.cuda_scope import Scope, value_type
+from opgen.emit.cuda_sequence import summed
 from opgen.emit.long_values import hoisted
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ONE, ZERO, Index, Read, Scalar, add, mul, reads, substitute
@@ -83,7 +85,9 @@ def _sweep(scope: Scope, s: Sweep, along: Axis) -> list[str]:
             body += added(scope, f, folds[f.name], (along,))
     for w in s.sums:
         body += _stored(scope, w, add(_sum(w), w.value))
-    lines += _loop(scope, along, body)
+    sums = [folds[f.name] for f in s.folds if f is not top and is_rounded(f)]
+    lines += summed(scope, (along,), body, *sums) if sums else _loop(scope, along, body)
+    lines += [f"{n}.finish();" for n in sums]
     scope.leave(before, (along,))
     return lines + [result(scope, f, folds[f.name]) for f in s.folds]
 
@@ -106,7 +110,7 @@ def _raised(scope: Scope, s: Sweep, top: Fold, folds: dict[str, str]) -> list[st
     running, factor = folds[top.name], scope.fresh("factor")
     parts, value = hoisted(scope, top.value, 40)
     scope.locals[factor] = (factor, Kind.FLOAT)
-    scaled = [f"{folds[f.name]}.value *= {factor};" for f in s.folds if f is not top]
+    scaled = [f"{folds[f.name]}.scale({factor});" for f in s.folds if f is not top]
     scaled += [line for w in s.sums for line in _stored(scope, w, mul(Read(factor, ()), _sum(w)))]
     return [
         *parts,
@@ -120,7 +124,7 @@ def _dot(scope: Scope, d: Dot) -> list[str]:
     before = scope.enter((d.over,))
     parts, value = hoisted(scope, d.value, 40)
     name = scope.fresh(d.name)
-    lines = _loop(scope, d.over, [*parts, f"{name} += {value.text};"])
+    lines = summed(scope, (d.over,), [*parts, f"{name}.add({value.text});"], name)
     scope.leave(before, (d.over,))
-    scope.locals[d.name] = (name, Kind.FLOAT)
-    return [f"opmath_t {name} = 0;", *lines]
+    scope.locals[d.name] = (f"{name}.value", Kind.FLOAT)
+    return [f"rt::Sum<opmath_t> {name};", *lines, f"{name}.finish();"]

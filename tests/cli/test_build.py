@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from opgen import pipeline
 from opgen import project as project_module
+from opgen.cli import console
 from opgen.ir.lower import lower
 from opgen.ir.program import Operator
 from opgen.opt.derive import derive
@@ -59,6 +61,15 @@ def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opg
     forget(project)
     assert opgen("build")[:2] == (0, "")
     assert tree(project) == before
+
+
+def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.1)
+    (project / "specs/three.yaml").write_text("three\nslow = 3\n")
+    code, _, err = opgen("build")
+    assert code == 0
+    told = [line for line in err.splitlines() if "takes more than" in line]
+    assert told == ["specs/three.yaml takes more than 0.1 s: it is still being differentiated"]
 
 
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:
@@ -120,6 +131,18 @@ def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None
     assert "x = 1\n" not in (project / "generated/two/function.py").read_text()
     assert opgen("build", "--force")[0] == 0
     assert edited.read_text() == "x = 11\n"
+
+
+def test_diffs_of_hand_edits_are_shortened(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    lines = "".join(f"y{n} = {n}\n" for n in range(1000))
+    (project / "generated/one/function.py").write_text(lines)
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "-y0 = 0\n" in err
+    assert "-y500 = 500" not in err
+    assert re.search(r"… 9\d\d more lines; opgen build --diff shows all of them", err)
+    assert "-y999 = 999" in opgen("build", "--diff")[1]
 
 
 def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, opgen: Opgen) -> None:

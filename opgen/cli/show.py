@@ -47,7 +47,7 @@ def command(spec: Path, stage: str) -> None:
     file = pipeline.read(spec, bag)
     patience = Patience()
     try:
-        made = pipeline.run(file, _UNTIL[stage], partial(patience, file.label)) if file else Artefacts()
+        made = pipeline.run(file, _UNTIL[stage], doing=partial(patience, file.label)) if file else Artefacts()
     finally:
         patience.close()
     found = (*bag.items, *made.diagnostics)

@@ -15,11 +15,12 @@ from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_liveness import live
 from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
-from opgen.emit.torch_rewrite import kind_of, mapped, varies
+from opgen.emit.torch_rewrite import mapped, varies
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
+from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
 from opgen.ir.program import (
     Compute,

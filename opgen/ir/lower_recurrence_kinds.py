@@ -17,8 +17,9 @@ _NEXT = {Kind.BOOL: Kind.INT, Kind.INT: Kind.FLOAT}
 
 
 def settled(known: Mapping[str, Kind | None], lowered: Callable[[Kinds], Kinds | None]) -> tuple[Kinds, bool]:
-    """The kind of every name, and whether they are right. `known`: declared or given by a start; `lowered`: what bodies give that read such kinds.
+    """The kind of every name, and whether they are right.
 
+    `known`: declared or given by a start; `lowered`: what bodies give that read such kinds.
     Where they give a mistake, a name of which nothing is known is tried as the next kind; where that does not help, the
     kinds are those that it was found with.
     """

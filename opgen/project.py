@@ -321,7 +321,9 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
     namespace = ("--namespace", run.given) if run.given else ()
-    again = command("build", *map(str, run.paths), "--force", *namespace, out=run.out)
+    again, whole = (
+        command("build", *map(str, run.paths), option, *namespace, out=run.out) for option in ("--force", "--diff")
+    )
     for number, change in enumerate(edits):
         gone = change.after is None
         lines = _DIFF_LINES if number < _DIFFS else 0
@@ -329,7 +331,7 @@ def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [shortened(unified(change, str(run.out)), lines)],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines, whole)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
                 f"{again} {'removes' if gone else 'overwrites'} it",

@@ -48,7 +48,9 @@ def _formula(op: Op, args: Sequence[Any]) -> Any:
 
 def _in_blocks(op: Op, args: Sequence[Any], behind: Sequence[int | None], batch: torch.Size, size: int) -> Any:
     rows = prod(batch)
-    pieces = [_rows(a, rows, n).split(size) if _comes_in_rows(a, n) else None for a, n in zip(args, behind, strict=True)]
+    pieces = [
+        _rows(a, rows, n).split(size) if _comes_in_rows(a, n) else None for a, n in zip(args, behind, strict=True)
+    ]
     whole: list[Tensor | None] = []
     made: Any = None
     for k, start in enumerate(range(0, rows, size)):
@@ -75,7 +77,8 @@ def _rows(a: Tensor, rows: int, behind: int | None) -> Tensor:
 
 
 def _batch(args: Sequence[Any], behind: Sequence[int | None]) -> torch.Size | None:
-    """The batch dims of all tensors that have some, if those are the same and lie in order."""
+    """The batch dims of all tensors that have some, if those are the same and lie in order, or nowhere."""
     given = [(a, n) for a, n in zip(args, behind, strict=True) if a is not None and n is not None]
     found = {a.shape[: a.dim() - n] for a, n in given}
-    return found.pop() if len(found) == 1 and all(a.is_contiguous() for a, _ in given) else None
+    in_order = all(a.is_contiguous() or not any(a.stride()) for a, _ in given)
+    return found.pop() if len(found) == 1 and in_order else None

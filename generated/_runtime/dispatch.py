@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -26,6 +26,7 @@ from .naming import NAMESPACE, claimed
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 NODE_ARGUMENTS = 3  # a node is applied to (keyset, overload, levels, *arguments of the op)
 MASK = "needs_input_grad"
+GIVEN = "given_grads"
 UNORDERED_ON = ("cuda",)  # where compiled kernels of the ops in `Definition.unordered` add in no fixed order
 
 Formula = Callable[..., Any]
@@ -43,12 +44,13 @@ class Definition:
     which takes what `saved` names of inputs, outputs and residuals. `read` says of a call of which of them values
     are read: of the others sizes are, so that tensors without memory do. Residuals that are `differentiable` are
     sums of inputs, and `through_sums` leads their gradients to the inputs `summed`. `second` returns gradients of
-    what `second_returns` names; its mask has an entry for each of `second_mask`. Results and tangents in `views`
-    may share memory with an argument. Formulas that do not exist are None: the operator then cannot be
-    differentiated that way. With `elsewhere`, formulas are calls of another library: nothing is known of what they
-    return, or how they batch. `unordered`: which of the forward and backward op have kernels whose sums come in no
-    fixed order on a GPU; where torch is to be deterministic, the formula runs instead, and torch sees to it or says
-    that it cannot. `autocast`: what it casts floats to, see there.
+    what `second_returns` names; its mask has an entry for each of `second_mask`. With `asks_given`, the backward op
+    is told which cotangents there are, and an output in `second_given` gets none unless one of those numbers was
+    there. Results and tangents in `views` may share memory with an argument. Formulas that do not exist are None:
+    the operator then cannot be differentiated that way. With `elsewhere`, formulas are calls of another library:
+    nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
+    kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
+    instead, and torch sees to it or says that it cannot. `autocast`: what it casts floats to, see there.
     `positions`: operands whose elements are positions, each with a tensor, the axis of it that they go along, and its dim.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
@@ -74,10 +76,12 @@ class Definition:
     read: Any = None
     backward: Formula | None = None
     backward_fake: Formula | None = None
+    asks_given: bool = False
     tangent: Formula | None = None
     second: Formula | None = None
     second_returns: tuple[str, ...] = ()
     second_mask: tuple[str, ...] = ()
+    second_given: dict[str, tuple[int, ...]] = field(default_factory=dict)
     backward_tangent: Formula | None = None
     through_sums: Formula | None = None
     summed: tuple[str, ...] = ()

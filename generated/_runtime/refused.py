@@ -23,7 +23,12 @@ from . import native
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
 
-_KINDS = {"int": (int, torch.SymInt), "float": (int, float, torch.SymInt, torch.SymFloat), "bool": (bool,), "str": (str,)}
+_KINDS = {
+    "int": (int, torch.SymInt),
+    "float": (int, float, torch.SymInt, torch.SymFloat),
+    "bool": (bool,),
+    "str": (str,),
+}
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
 _OUT_OF_RANGE = re.compile(r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out", re.IGNORECASE)
 
@@ -100,7 +105,9 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
         if isinstance(ids, Tensor) and isinstance(like, Tensor) and ids.numel() and not ids.is_meta:
             low, high, size = int(ids.min()), int(ids.max()), like.shape[axis]
             if low < 0 or high >= size:
-                text = f"{d.name}: {name} must satisfy 0 <= {name} < {dim} = {size}, but has values from {low} to {high}"
+                text = (
+                    f"{d.name}: {name} must satisfy 0 <= {name} < {dim} = {size}, but has values from {low} to {high}"
+                )
                 return IndexError(text)
     text = str(error).split("\n", 1)[0].removeprefix(f"{d.name}: ")
     return IndexError(f"{d.name}: a position is out of range: {text}")

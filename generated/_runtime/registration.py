@@ -25,7 +25,7 @@ from torch import Tensor
 from . import autocast, inlining, native, out, private, quick, sharding
 from .arguments import complete, operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
-from .dispatch import MASK, Arguments, Definition, Formula, Op
+from .dispatch import GIVEN, MASK, Arguments, Definition, Formula, Op
 
 
 def register(definition: Definition) -> Any:
@@ -112,6 +112,8 @@ class Forward(Op):
         given = next((g for g in grads if g is not None), None)
         if given is None:
             return through
+        if self.definition.asks_given:
+            others = (*others, [g is not None for g in grads])
         if len(grads) > 1:
             pairs = zip(grads, ctx.active, strict=True)
             grads = tuple(given.new_zeros(s, dtype=t) if g is None else g for g, (s, t) in pairs)
@@ -177,7 +179,8 @@ class Backward(Op):
         self.wrt, self.active = wrt, active
         tensors, results = tuple(f"grad_{n}" for n in active) + d.saved, tuple(f"grad_{n}" for n in wrt)
         name = f"{d.name}_backward"
-        super().__init__(d, name, d.backward_schema, tensors, (*d.params, MASK), results, d.backward, d.backward_fake)
+        others = (*d.params, *((GIVEN,) if d.asks_given else ()), MASK)
+        super().__init__(d, name, d.backward_schema, tensors, others, results, d.backward, d.backward_fake)
         native.add(d.name, "backward", self)
         if not d.elsewhere:
             autocast.add(self, "")
@@ -204,6 +207,8 @@ class Backward(Op):
         if carried:
             carried |= {f"grad_{n}": carried[n] for n in self.results}
         wanted = dict(zip(self.tensors, needed, strict=True))
+        for name, numbers in d.second_given.items():
+            wanted[name] = wanted.get(name, False) and any(values[GIVEN][k] for k in numbers)
         values[MASK] = [wanted.get(n, False) for n in d.second_mask]
         results = sharding.run(lambda v: run(d.second, v, carried, one_by_one=d.elsewhere), values)
         found = dict(zip(d.second_returns, results, strict=True))

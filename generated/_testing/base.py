@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from .. import _runtime
 from .cases import Case, assert_same, cotangent, objective
@@ -42,6 +43,7 @@ class Checks:
     native_only: ClassVar[bool] = False  # there is no form in plain torch
     stated_gradient: ClassVar[bool] = False  # finite differences do not apply
     stated_twice: ClassVar[bool] = False  # neither do they to the gradient
+    held: ClassVar[bool] = False  # some values are constants for derivatives: differences have to hold them
     stored: ClassVar[tuple[str, ...]] = ()  # dtypes that outputs have whatever those of inputs are, or ""
     forward_mode: ClassVar[bool] = True
     once_differentiable: ClassVar[bool] = False
@@ -136,6 +138,43 @@ class Checks:
             inputs.append(tensor.clone().requires_grad_())
         return function, tuple(inputs)
 
+    def of_held_floats(self, case: Case) -> tuple[Callable[..., Any], tuple[torch.Tensor, ...]]:
+        """The same with detached values as they are at the samples, wherever its value is asked for."""
+        function, inputs = self.of_floats(case)
+        op = _runtime.entry(type(self).operator.__name__)
+        if "c" in op.definition.kinds:
+            pytest.skip("not applicable: the formula that holds detached values has the parts of complex numbers")
+        places = [k for k, n in enumerate(case.inputs) if n in self.differentiable and case.inputs[n] is not None]
+        constants: list[torch.Tensor] = []
+
+        def values(*tensors: torch.Tensor) -> Any:
+            full = case.arguments()
+            for place, tensor in zip(places, tensors, strict=True):
+                full[place] = tensor.detach()
+            _, given, _ = _runtime.overload_call(type(self).operator, *full, **case.params)
+            with HeldConstants(constants):
+                results = op.formula(*[given[k] for k in op.order])
+            results = results if isinstance(results, tuple) else (results,)
+            chosen = tuple(results[k] for k in self.smooth_outputs)
+            return chosen if len(chosen) > 1 else chosen[0]
+
+        class Held(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *tensors: torch.Tensor) -> Any:
+                ctx.save_for_backward(*tensors)
+                return values(*tensors)
+
+            @staticmethod
+            def backward(ctx: Any, *grads: torch.Tensor) -> Any:
+                with torch.enable_grad():
+                    leaves = tuple(t.detach().requires_grad_() for t in ctx.saved_tensors)
+                    outputs = function(*leaves)
+                outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+                return torch.autograd.grad(outputs, leaves, grads, allow_unused=True, materialize_grads=True)
+
+        values(*inputs)
+        return Held.apply, inputs
+
     def of_parts(self, case: Case) -> tuple[Callable[..., Any], tuple[torch.Tensor, ...]]:
         """The same with real and imaginary parts along a last axis, for transforms that know real numbers only."""
         function, inputs = self.of_floats(case)
@@ -204,8 +243,10 @@ class Checks:
     def need_second_differences(self) -> None:
         """Finite differences of the gradient have to give the gradient of the gradient."""
         self._need_precision()
+        if self.held:
+            pytest.skip("not applicable: the gradient holds detached values, which differences of it would move")
         if self.stated_twice or any(_is_flat(f) for f in self.elsewhere):
-            pytest.skip("not applicable: the gradient holds a stated derivative or a constant")
+            pytest.skip("not applicable: the gradient holds a stated derivative")
 
     def _need_precision(self) -> None:
         coarse = [self.stored[k] for k in self.smooth_outputs if self.stored and self.stored[k] not in ("", "float64")]
@@ -226,7 +267,27 @@ class Checks:
         known |= dict(zip(op.results, results if isinstance(results, tuple) else (results,), strict=True))
         grads = [cotangent(known[n]) for n in op.active]
         mask = [n in op.wrt and known[n] is not None for n in d.inputs]
-        return (*grads, *(known[n] for n in d.saved), *given[op.count :], mask) if any(mask) else ()
+        told = ([True] * len(grads),) if d.asks_given else ()
+        return (*grads, *(known[n] for n in d.saved), *given[op.count :], *told, mask) if any(mask) else ()
+
+
+class HeldConstants(TorchFunctionMode):
+    """Detached values: the first time as they come, and these from then on."""
+
+    def __init__(self, constants: list[torch.Tensor]) -> None:
+        super().__init__()
+        self.constants = constants
+        self.again = iter([*constants])
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func not in (torch.Tensor.detach, torch.detach):
+            return result
+        known = next(self.again, None)
+        if known is None:
+            self.constants.append(result.clone())
+            return result
+        return known
 
 
 def _like(output: torch.Tensor, numbers: Sequence[Any]) -> torch.Tensor:

@@ -25,6 +25,9 @@ NOT_DIFFERENTIABLE = (
 )
 
 
+LONG = 20_000  # terms: one after the other in float32, they lose four digits
+
+
 class ValueChecks(Checks):
     """Values, and what rounding may do to them."""
 
@@ -90,7 +93,7 @@ class ValueChecks(Checks):
         for a, b in zip(ours, theirs, strict=True):
             assert_same(a, b, rtol=rtol, atol=atol)
         for place, input_name in enumerate(case.inputs):
-            if input_name in self.differentiable and not self.stated_gradient:
+            if input_name in self.differentiable and not (self.stated_gradient or self.held):
                 self._compare_gradient(case, place, outputs, reference)
 
     def _compare_gradient(self, case: Case, place: int, outputs: Callable[..., Any], reference: Any) -> None:
@@ -145,6 +148,42 @@ class ValueChecks(Checks):
                     continue
                 unavoidable = max(_largest(b - o) for o in others)
                 assert_close_to(a, b, eps, unavoidable + 0.1 * eps * scale)
+
+    def test_long_sums(self) -> None:
+        """What is summed over the batch, by the operator or its gradient, is as exact for a long batch."""
+        case = next((c for c in self.cases if not c.pinned and self._sums_over_batch(c)), None)
+        if case is None:
+            pytest.skip("not applicable: nothing is summed over the batch")
+        narrow = case.arguments(torch.float32, (LONG,))
+        wide = [_double(a) for a in narrow]
+        for a, b in zip(self._summed(case, narrow), self._summed(case, wide), strict=True):
+            allowed = 3e-5 * _largest(b) + 1e-8 * LONG  # the second where terms of about 1 cancel
+            assert _largest(a.double() - b) <= allowed
+
+    def _sums_over_batch(self, case: Case) -> bool:
+        samples = [s for s in case.inputs.values() if s is not None]
+        if not any(s.batched for s in samples) or any(s.kind == "complex" for s in samples):
+            return False
+        if any(s is not None and not s.batched and n in self.differentiable for n, s in case.inputs.items()):
+            return True
+        pair = [self.call(case, *case.arguments(batch=(size,))) for size in (2, 3)]
+        return any(a.shape == b.shape and has_gradient(a) for a, b in zip(*pair, strict=True))
+
+    def _summed(self, case: Case, arguments: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
+        """The outputs that have no batch, then the gradients of the inputs that have none."""
+        named = zip(case.inputs.items(), arguments, strict=True)
+        leaves = [
+            a.requires_grad_()
+            for (n, s), a in named
+            if a is not None and s is not None and n in self.differentiable and not s.batched
+        ]
+        outputs = self.call(case, *arguments)
+        found = [o.detach() for o in outputs if LONG not in o.shape and has_gradient(o)]
+        smooth = [o for k, o in enumerate(outputs) if k in self.smooth_outputs and o.requires_grad]
+        if leaves and smooth:
+            slopes = [torch.full_like(o, 0.1) for o in smooth]
+            found += torch.autograd.grad(smooth, leaves, slopes, allow_unused=True, materialize_grads=True)
+        return found
 
     def _results(self, case: Case, arguments: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
         """Outputs, then gradients."""

@@ -110,8 +110,8 @@ def alpha_compositing_tangent(
         tangent_through_body_t = tangent_through_body_each[t]
         factor_through_t = factor_through_each[t]
         through_view = window(through, -1, t - 1 if t > 0 else 0)
-        safe_through_picked = torch.broadcast_to(through_view, batch) if t > 0 else tangent_alpha.new_full(batch, 1)
-        product = tangent_through_body_t * safe_through_picked
+        safe_through_picked_2 = torch.broadcast_to(through_view, batch) if t > 0 else tangent_alpha.new_full(batch, 1)
+        product = tangent_through_body_t * safe_through_picked_2
         product_2 = change_through_before * factor_through_t
         change_through_t = product + (product_2 if t > 0 else tangent_alpha.new_zeros(batch))
         steps.append(change_through_t)

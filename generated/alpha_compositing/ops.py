@@ -203,8 +203,8 @@ def alpha_compositing_backward_tangent(
         tangent_through_body_t = tangent_through_body_each[t]
         factor_through_1_t = factor_through_1_each[t]
         through_view = window(through, -1, t - 1 if t > 0 else 0)
-        safe_through_picked = torch.broadcast_to(through_view, batch) if t > 0 else tangent_alpha.new_full(batch, 1)
-        product = tangent_through_body_t * safe_through_picked
+        safe_through_picked_2 = torch.broadcast_to(through_view, batch) if t > 0 else tangent_alpha.new_full(batch, 1)
+        product = tangent_through_body_t * safe_through_picked_2
         product_2 = change_through_before * factor_through_1_t
         change_through_t = product + (product_2 if t > 0 else tangent_alpha.new_zeros(batch))
         steps.append(change_through_t)
@@ -266,10 +266,10 @@ def alpha_compositing_backward_tangent(
     tangent_share_through = (
         torch.stack(steps_3, -1) if steps_3 else torch.full((*batch, T), 0, device=tangent_grad_output.device)
     )
-    safe_through_picked_2 = torch.where(mask, through_view_2, 1)
+    safe_through_picked = torch.where(mask, through_view_2, 1)
     chosen_3 = torch.where(mask, (grad_weight_1 - share_through) * change_through_view, 0)
-    total = safe_through_picked_2 * tangent_grad_weight_1 + chosen_3
-    tangent_grad_alpha = total - safe_through_picked_2 * tangent_share_through
+    total = safe_through_picked * tangent_grad_weight_1 + chosen_3
+    tangent_grad_alpha = total - safe_through_picked * tangent_share_through
     tangent_grad_alpha = tangent_grad_alpha.sum_to_size(alpha.shape).to(dtype)
     product_10 = weight.unsqueeze(-1) * tangent_grad_output.unsqueeze(-2)
     tangent_grad_colour = product_10 + grad_output.unsqueeze(-2) * tangent_weight.unsqueeze(-1)

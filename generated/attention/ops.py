@@ -130,46 +130,47 @@ def attention_second(
     if is_causal and scale is not None:
         product = grad_grad_sum_e * scale * softmax_j
         grad_dot_softmax_j = torch.where(mask, -product, 0).sum(-1)
-    if (needs_input_grad[0] or needs_input_grad[3]) and is_causal and scale is not None:
-        product_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        grad_grad_softmax_j = torch.where(mask, product, 0) + product_2
-    if is_causal and scale is None:
+    elif is_causal:
         ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
         grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
-    if (needs_input_grad[0] or needs_input_grad[3]) and is_causal and scale is None:
-        product = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        grad_grad_softmax_j = torch.where(mask, ratio, 0) + product
-    if not is_causal:
-        if scale is not None:
-            grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
-            grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
+    elif scale is None:
         product = grad_grad_sum_e * softmax_j
-    if (needs_input_grad[0] or needs_input_grad[3]) and not is_causal and scale is not None:
-        product = product * scale
-        grad_grad_softmax_j = product + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-    if not is_causal and scale is None:
         grad_dot_softmax_j_sum = product.sum(-1)
         grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
-    if (needs_input_grad[0] or needs_input_grad[3]) and not is_causal and scale is None:
+    if (needs_input_grad[0] or needs_input_grad[3]) and (is_causal or scale is None):
         product_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        grad_grad_softmax_j = product / numbers.sqrt(E) + product_2
+        if scale is not None:
+            grad_grad_softmax_j = torch.where(mask, product, 0) + product_2
+        elif is_causal:
+            grad_grad_softmax_j = torch.where(mask, ratio, 0) + product_2
+    if not is_causal and scale is not None:
+        grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
+        grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
+    if needs_input_grad[0] or needs_input_grad[3]:
+        if not is_causal and scale is not None:
+            product_2 = grad_grad_sum_e * softmax_j * scale
+            grad_grad_softmax_j = product_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
+        elif not is_causal:
+            grad_grad_softmax_j = product / numbers.sqrt(E) + product_2
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
         if is_causal and scale is not None:
             chosen = torch.where(mask, grad_grad_sum_e * scale * difference, 0)
-        elif is_causal:
-            chosen = torch.where(mask, grad_grad_sum_e * difference / numbers.sqrt(E), 0)
-        elif scale is not None:
-            product_2 = grad_grad_sum_e * difference * scale
-        else:
-            ratio = grad_grad_sum_e * difference / numbers.sqrt(E)
-        product_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
         if is_causal:
+            if scale is None:
+                chosen = torch.where(mask, grad_grad_sum_e * difference / numbers.sqrt(E), 0)
+            product_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
             grad_softmax_j_1 = grad_softmax_j_grad_value + chosen + product_3
         elif scale is not None:
-            grad_softmax_j_1 = grad_softmax_j_grad_value + product_2 + product_3
-        else:
-            grad_softmax_j_1 = grad_softmax_j_grad_value + ratio + product_3
+            product_3 = grad_grad_sum_e * difference * scale
+        if not is_causal:
+            if scale is None:
+                ratio_2 = grad_grad_sum_e * difference / numbers.sqrt(E)
+            product_4 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
+            if scale is not None:
+                grad_softmax_j_1 = grad_softmax_j_grad_value + product_3 + product_4
+            else:
+                grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + product_4
         dot_softmax_j_1 = (grad_softmax_j_1 * softmax_j).sum(-1)
         if is_causal or scale is None:
             difference_2 = grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)
@@ -257,30 +258,30 @@ def attention_backward_tangent(
     tangent_grad_softmax_j_sum_1 = grad_output @ tangent_value.mT
     tangent_grad_softmax_j = tangent_grad_softmax_j_sum + tangent_grad_softmax_j_sum_1
     dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
-    product = softmax_j * tangent_grad_softmax_j
-    tangent_dot_softmax_j = (product + grad_softmax_j * tangent_softmax_j).sum(-1)
+    product_2 = softmax_j * tangent_grad_softmax_j
+    tangent_dot_softmax_j = (product_2 + grad_softmax_j * tangent_softmax_j).sum(-1)
     difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
     if is_causal and scale is not None:
         grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
         chosen = torch.where(mask, tangent_grad_softmax_j * scale * softmax_j, 0)
         chosen_2 = torch.where(mask, -(tangent_dot_softmax_j.unsqueeze(-1) * scale * softmax_j), 0)
-        product_2 = tangent_softmax_j * scale * difference
-        tangent_grad_sum_e = torch.where(mask, product_2, 0) + chosen + chosen_2
+        product_3 = tangent_softmax_j * scale * difference
+        tangent_grad_sum_e = torch.where(mask, product_3, 0) + chosen + chosen_2
     elif is_causal:
         grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
         chosen = torch.where(mask, tangent_grad_softmax_j * softmax_j / numbers.sqrt(E), 0)
-        product_2 = tangent_dot_softmax_j.unsqueeze(-1) * softmax_j
-        chosen_2 = torch.where(mask, -(product_2 / numbers.sqrt(E)), 0)
+        product_3 = tangent_dot_softmax_j.unsqueeze(-1) * softmax_j
+        chosen_2 = torch.where(mask, -(product_3 / numbers.sqrt(E)), 0)
         ratio = tangent_softmax_j * difference / numbers.sqrt(E)
         tangent_grad_sum_e = torch.where(mask, ratio, 0) + chosen + chosen_2
     elif scale is not None:
         grad_sum_e = softmax_j * difference * scale
-        product_2 = softmax_j * scale * tangent_grad_softmax_j
-        total = difference * scale * tangent_softmax_j + product_2
+        product_3 = softmax_j * scale * tangent_grad_softmax_j
+        total = difference * scale * tangent_softmax_j + product_3
         tangent_grad_sum_e = total - softmax_j * scale * tangent_dot_softmax_j.unsqueeze(-1)
     else:
         grad_sum_e = softmax_j * difference / numbers.sqrt(E)
-        total = difference * tangent_softmax_j / numbers.sqrt(E) + product / numbers.sqrt(E)
+        total = difference * tangent_softmax_j / numbers.sqrt(E) + product_2 / numbers.sqrt(E)
         product_2 = softmax_j * tangent_dot_softmax_j.unsqueeze(-1)
         tangent_grad_sum_e = total - product_2 / numbers.sqrt(E)
     tangent_grad_query_sum = tangent_grad_sum_e @ key

@@ -120,21 +120,20 @@ def avg_pool2d_second(
             difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
         if stride is not None:
             difference_2 = s + p.unsqueeze(-1) * stride - padding
-            mask_2 = (difference_2 >= 0) & (difference_2 < H)
-            mask_3 = difference >= 0
-            mask = mask_3.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_2[:, None, :, None]
+            mask_3 = (difference_2 >= 0) & (difference_2 < H)
+            mask_4 = difference >= 0
+            mask = mask_4.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_3[:, None, :, None]
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
             grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
         else:
             difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
-            mask_2 = (difference >= 0) & (difference < W)
-            mask_3 = difference_2 >= 0
-            mask_4 = difference_2 < H
-            mask = mask_2.unsqueeze(-2) & (mask_3[:, None, :, None] & mask_4[:, None, :, None])
-            mask_5 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
+            mask_3 = (difference >= 0) & (difference < W)
+            mask_4 = difference_2 >= 0
+            mask_5 = difference_2 < H
+            mask = mask_3.unsqueeze(-2) & (mask_4[:, None, :, None] & mask_5[:, None, :, None])
+            mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
             floordiv_value = r_1 // (kernel_size if kernel_size != 0 else 1)
-            total = p.unsqueeze(-1) + floordiv_value
-            mask_2_2 = mask_5.unsqueeze(-2) & (total[:, None, :, None] < P)
+            mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
             grad_grad_input_view_2 = window(
                 grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
@@ -144,7 +143,7 @@ def avg_pool2d_second(
         if stride is not None:
             grad_grad_output = torch.where(mask, ratio, 0).sum((-2, -1))
         else:
-            grad_grad_output = torch.where(mask, torch.where(mask_2_2, ratio, 0), 0).sum((-2, -1))
+            grad_grad_output = torch.where(mask, torch.where(mask_2, ratio, 0), 0).sum((-2, -1))
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, H, W)
     return grad_grad_output, grad_input

@@ -173,9 +173,9 @@ def binary_cross_entropy_with_logits_second(
                 grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each * total
         elif reduction != "sum" or pos_weight is None:
             product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
-            total = sigmoid_input_2 * sigmoid_input * target + product_2
+            total_2 = sigmoid_input_2 * sigmoid_input * target + product_2
             if reduction == "mean" or weight is not None:
-                grad_input = grad_grad_input * grad_each * total - grad_grad_target * grad_each
+                grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each
         if weight is None and pos_weight is not None and reduction != "mean":
             if reduction == "sum":
                 product_5 = sigmoid_input_2 * sigmoid_input * target * pos_weight
@@ -183,7 +183,7 @@ def binary_cross_entropy_with_logits_second(
             product_6 = grad_grad_input * grad_output * total_2
             grad_input = product_6 - grad_grad_target * grad_output * total
         elif weight is None and reduction != "mean":
-            grad_input = grad_grad_input * grad_output * total - grad_grad_target * grad_output
+            grad_input = grad_grad_input * grad_output * total_2 - grad_grad_target * grad_output
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[2]:
         if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
@@ -258,14 +258,14 @@ def binary_cross_entropy_with_logits_backward_tangent(
     if pos_weight is None:
         if weight is None and reduction != "mean":
             product_4 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_output
-        total = sigmoid_input_2 + sigmoid_input
+        total_2 = sigmoid_input_2 + sigmoid_input
         if reduction == "mean" or weight is not None:
-            tangent_grad_input = product_3 + product - grad_each * total * tangent_target
+            tangent_grad_input = product_3 + product - grad_each * total_2 * tangent_target
     elif weight is None and reduction != "mean":
         total_2 = difference * tangent_grad_output + product
         tangent_grad_input = total_2 - grad_output * total * tangent_target
     if weight is None and pos_weight is None and reduction != "mean":
-        tangent_grad_input = product_4 + product - grad_output * total * tangent_target
+        tangent_grad_input = product_4 + product - grad_output * total_2 * tangent_target
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     if pos_weight is not None:
         product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)

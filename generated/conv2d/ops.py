@@ -198,31 +198,31 @@ def conv2d_backward_tangent(
     Cg = C // groups
     size_o = tangent_grad_output.shape[1]
     o = torch.arange(size_o, device=tangent_grad_output.device)
-    mask_3 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-    mask_4 = (difference % stride == 0) & mask_3
-    mask_2 = mask_4.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
-    mask_5 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-    mask_6 = mask_2 & mask_5[:, None, :, None]
-    mask_7 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-    mask = mask_6.unsqueeze(-3) & mask_7[:, None, None, :, None, None]
+    mask_4 = (floordiv_difference >= 0) & (floordiv_difference < Q)
+    mask_5 = (difference % stride == 0) & mask_4
+    mask_3 = mask_5.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
+    mask_6 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
+    mask_7 = mask_3 & mask_6[:, None, :, None]
+    mask_8 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
+    mask = mask_7.unsqueeze(-3) & mask_8[:, None, None, :, None, None]
     floordiv_difference_3 = difference // (stride if stride != 0 else 1)
     difference_3 = padding + h.unsqueeze(-1) - dilation * r
     floordiv_difference_3_2 = difference_3 // (stride if stride != 0 else 1)
-    mask_9 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-    mask_10 = (difference % (stride if stride != 0 else 1) == 0) & mask_9
+    mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
+    mask_11 = (difference % (stride if stride != 0 else 1) == 0) & mask_10
     mod_difference_3 = difference_3 % (stride if stride != 0 else 1)
-    mask_8 = mask_10.unsqueeze(-2) & (mod_difference_3[:, None, :, None] == 0)
+    mask_9 = mask_11.unsqueeze(-2) & (mod_difference_3[:, None, :, None] == 0)
     floordiv_value = o // (
         size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
     )
-    mask_11 = c_1.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value
-    mask_12 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
-    mask_13 = mask_8 & mask_12[:, None, :, None]
-    mask_2_2 = mask_13.unsqueeze(-3) & mask_11[:, None, None, :, None, None]
+    mask_12 = c_1.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value
+    mask_13 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
+    mask_14 = mask_9 & mask_13[:, None, :, None]
+    mask_2 = mask_14.unsqueeze(-3) & mask_12[:, None, None, :, None, None]
     floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-    mask_14 = mask & mask_2_2
+    mask_15 = mask & mask_2
     mod_value = c_1 % (Cg if Cg != 0 else 1)
-    chosen = torch.where(mask_14, mod_value[:, None, None, None, None, None], 0)
+    chosen = torch.where(mask_15, mod_value[:, None, None, None, None, None], 0)
     position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
     rows = weight.movedim((-2, -1, -3), (-3, -2, -1))
     rows_2 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
@@ -230,12 +230,12 @@ def conv2d_backward_tangent(
         tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
     product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen, guarded=True)
-    chosen_2 = torch.where(mask, torch.where(mask_2_2, product, 0), 0)
+    chosen_2 = torch.where(mask, torch.where(mask_2, product, 0), 0)
     grad_output_picked = take(
         grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
     ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
     product_2 = pick(rows_2, chosen, guarded=True) * grad_output_picked.unsqueeze(-6)
-    safe_product_2 = torch.where(mask_2_2, product_2, 0)
+    safe_product_2 = torch.where(mask_2, product_2, 0)
     tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
     tangent_grad_input = tangent_grad_input.to(dtype)
     axes = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))

@@ -85,15 +85,15 @@ def cosine_similarity_tangent(tangent_x1: Tensor, tangent_x2: Tensor, x1: Tensor
     norm_d = torch.linalg.vector_norm(x1, dim=-1)
     mask = norm_d == 0
     safe_norm_d = torch.where(~mask, norm_d, 1)
-    product = tangent_x1 * x1
-    ratio = product / safe_norm_d.unsqueeze(-1)
+    product_3 = tangent_x1 * x1
+    ratio = product_3 / safe_norm_d.unsqueeze(-1)
     tangent_norm_d = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
     n1 = torch.clamp(norm_d, min=eps)
     norm_d_2 = torch.linalg.vector_norm(x2, dim=-1)
     mask_2 = norm_d_2 == 0
     safe_norm_d_2 = torch.where(~mask_2, norm_d_2, 1)
-    product_2 = tangent_x2 * x2
-    ratio_2 = product_2 / safe_norm_d_2.unsqueeze(-1)
+    product_4 = tangent_x2 * x2
+    ratio_2 = product_4 / safe_norm_d_2.unsqueeze(-1)
     tangent_norm_d_2 = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
     n2 = torch.clamp(norm_d_2, min=eps)
     sum_d = (x1 * x2).sum(-1)
@@ -102,15 +102,15 @@ def cosine_similarity_tangent(tangent_x1: Tensor, tangent_x2: Tensor, x1: Tensor
     mask_4 = norm_d > eps
     mask_5 = norm_d_2 == eps
     mask_6 = norm_d_2 > eps
-    product_3 = n1**2 * n2
-    product_2_2 = n1 * n2**2
-    safe_product = torch.where(~mask_3 & mask_4, product_3, 1)
+    product = n1**2 * n2
+    product_2 = n1 * n2**2
+    safe_product = torch.where(~mask_3 & mask_4, product, 1)
     chosen = torch.where(mask_4, sum_d * tangent_norm_d / safe_product, 0)
-    ratio_3 = 0.5 * sum_d * tangent_norm_d / torch.where(mask_3, product_3, 1)
+    ratio_3 = 0.5 * sum_d * tangent_norm_d / torch.where(mask_3, product, 1)
     difference = tangent_sum_d / (n1 * n2) - torch.where(mask_3, ratio_3, chosen)
-    safe_product_2 = torch.where(~mask_5 & mask_6, product_2_2, 1)
+    safe_product_2 = torch.where(~mask_5 & mask_6, product_2, 1)
     chosen_2 = torch.where(mask_6, sum_d * tangent_norm_d_2 / safe_product_2, 0)
-    ratio_4 = 0.5 * sum_d * tangent_norm_d_2 / torch.where(mask_5, product_2_2, 1)
+    ratio_4 = 0.5 * sum_d * tangent_norm_d_2 / torch.where(mask_5, product_2, 1)
     tangent_output = difference - torch.where(mask_5, ratio_4, chosen_2)
     tangent_output = tangent_output.to(dtype)
     return tangent_output

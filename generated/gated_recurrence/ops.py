@@ -246,10 +246,10 @@ def gated_recurrence_backward_tangent(
             tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
             product_2 = tangent_gate_view * grad_state_1_view
-            chosen = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            chosen_2 = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
             product_3 = tangent_grad_state_1_before * gate_view_2
             safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen_2
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
@@ -262,10 +262,10 @@ def gated_recurrence_backward_tangent(
             tangent_gate_view = window(tangent_gate, -2, t_2 + 1 if t_2 + 1 < T else 0)
             grad_state_1_view = window(grad_state_1, -2, t_2 + 1 if t_2 + 1 < T else 0)
             product_2 = tangent_gate_view * grad_state_1_view
-            chosen = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            chosen_2 = product_2 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
             product_3 = tangent_grad_state_1_before * gate_view_2
             safe_product_3 = product_3 if t_2 + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen
+            tangent_grad_state_1_t_2 = tangent_grad_state_t_2 + safe_product_3 + chosen_2
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
@@ -275,27 +275,25 @@ def gated_recurrence_backward_tangent(
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)
         product_4 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
-        chosen_2 = product_4 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        chosen_3 = product_4 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
         product_5 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
         safe_product_5 = product_5 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
-        tangent_grad_initial = chosen_2 + safe_product_5
+        tangent_grad_initial = chosen_3 + safe_product_5
         tangent_grad_initial = tangent_grad_initial.sum_to_size(initial.shape).to(dtype)
     t_3 = torch.arange(T, device=tangent_grad_state.device)
     mask = t_3 == 0
+    chosen = torch.where(~mask, t_3 - 1, 0)
+    state_picked = columns(state.mT, chosen, guarded=True).mT
     if initial is not None:
-        chosen_3 = torch.where(~mask, t_3 - 1, 0)
-        state_picked = columns(state.mT, chosen_3, guarded=True).mT
         chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
         product_6 = chosen_4 * tangent_grad_input
-        tangent_state_picked = columns(tangent_state.mT, chosen_3, guarded=True).mT
+        tangent_state_picked = columns(tangent_state.mT, chosen, guarded=True).mT
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
         product_7 = tangent_initial.unsqueeze(-2) * grad_state_1
         tangent_grad_gate = product_6 + torch.where(mask.unsqueeze(-1), product_7, 0) + chosen_5
     else:
-        chosen_2 = torch.where(~mask, t_3 - 1, 0)
-        state_picked = columns(state.mT, chosen_2, guarded=True).mT
         chosen_3 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked)
-        product_4 = columns(tangent_state.mT, chosen_2, guarded=True).mT * grad_state_1
+        product_4 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
         tangent_grad_gate = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)

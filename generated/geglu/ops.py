@@ -75,9 +75,9 @@ def geglu_second(
     batch = grad_output.shape
     if needs_input_grad[0]:
         if approximate == "none":
-            total = phi * up + exp_square_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
+            total_3 = phi * up + exp_square_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
             product = phi * torch.clamp(gate, min=-1e38) * grad_grad_up
-            grad_grad_output = product + grad_grad_gate * total
+            grad_grad_output = product + grad_grad_gate * total_3
         else:
             product = 2 * sigmoid_total_2 * sigmoid_total * clamp_value * math.sqrt(2 / math.pi) * up
             product_2 = grad_grad_gate * (phi * up + product)
@@ -85,14 +85,14 @@ def geglu_second(
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
         if approximate == "tanh":
-            grad_phi = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
+            total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
         else:
             min_gate = torch.clamp(gate**2, max=1e38)
             ratio = exp_square_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
             product_3 = exp_square_gate * grad_output * up
             product_2 = grad_grad_gate * (product_3 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio)
-            total_2 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
-            ratio_2 = torch.exp(-(0.5 * square_gate)) * total_2 / (math.sqrt(math.pi) * math.sqrt(2))
+            total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
+            ratio_2 = torch.exp(-(0.5 * square_gate)) * total_4 / (math.sqrt(math.pi) * math.sqrt(2))
             grad_gate = grad_grad_up * grad_output * phi + product_2 + ratio_2
         if approximate == "tanh":
             min_total_2 = torch.clamp(total_2, max=1e38)
@@ -109,7 +109,7 @@ def geglu_second(
             product_8 = 4 * sigmoid_total_2 * min_value * math.sqrt(2 / math.pi) ** 2 * grad_output * up
             difference = total_3 - product_8
             product_10 = 2 * sigmoid_total_2 * sigmoid_total
-            product_9 = product_10 * min_total_2 * grad_phi * math.sqrt(2 / math.pi)
+            product_9 = product_10 * min_total_2 * total_4 * math.sqrt(2 / math.pi)
             grad_gate = grad_grad_up * grad_output * phi + grad_grad_gate * difference + product_9
         grad_gate = grad_gate.sum_to_size(gate.shape).to(dtype)
     if needs_input_grad[2]:
@@ -141,17 +141,17 @@ def geglu_backward_tangent(
     grad_output, gate, up = upcast_all(grad_output, gate, up)
     if approximate == "none":
         phi = torch.erfc(-gate / math.sqrt(2)) / 2
-        exp_gate = torch.exp(-torch.square(gate / math.sqrt(2)))
-        tangent_phi = exp_gate * tangent_gate / (math.sqrt(math.pi) * math.sqrt(2))
-        exp_gate_2 = torch.exp(-0.5 * torch.square(gate))
+        exp_gate_2 = torch.exp(-torch.square(gate / math.sqrt(2)))
+        tangent_phi = exp_gate_2 * tangent_gate / (math.sqrt(math.pi) * math.sqrt(2))
+        exp_gate = torch.exp(-0.5 * torch.square(gate))
         clamp_gate = torch.clamp(gate, -1e38, 1e38)
         min_gate = torch.clamp(gate**2, max=1e38)
-        ratio = exp_gate_2 * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
-        product_2 = exp_gate_2 * grad_output * up
+        ratio = exp_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
+        product_2 = exp_gate * grad_output * up
         product = (product_2 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio) * tangent_gate
-        ratio_2 = exp_gate_2 * clamp_gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
+        ratio_2 = exp_gate * clamp_gate * grad_output / (math.sqrt(math.pi) * math.sqrt(2))
         product_3 = (grad_output * phi + ratio_2) * tangent_up
-        ratio_3 = exp_gate_2 * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
+        ratio_3 = exp_gate * clamp_gate * up / (math.sqrt(math.pi) * math.sqrt(2))
         product_4 = (phi * up + ratio_3) * tangent_grad_output
         tangent_grad_gate = product_4 + grad_output * up * tangent_phi + product_3 + product
     else:

@@ -64,10 +64,10 @@ def gelu_second(
         if approximate == "none":
             square_input = torch.square(input / math.sqrt(2))
             ratio_2 = torch.exp(-square_input) / (math.sqrt(math.pi) * math.sqrt(2))
-            total = ratio_2 + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
+            total_3 = ratio_2 + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
             min_input = torch.clamp(input**2, max=1e38)
             ratio_3 = 2 * exp_input * min_input / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-            grad_input = grad_grad_input * grad_output * (total - ratio_3)
+            grad_input = grad_grad_input * grad_output * (total_3 - ratio_3)
         else:
             power_2 = total_2**2
             product_3 = input * power_2 * sigmoid_total**2
@@ -95,14 +95,14 @@ def gelu_backward_tangent(
     if approximate == "none":
         exp_input = torch.exp(-(0.5 * torch.square(input)))
         ratio = torch.exp(-torch.square(input / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
-        total = ratio + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
+        total_3 = ratio + exp_input / (math.sqrt(math.pi) * math.sqrt(2))
         product = 2 * exp_input * torch.clamp(input**2, max=1e38)
-        difference = total - product / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+        difference = total_3 - product / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
         product_2 = exp_input * torch.clamp(input, -1e38, 1e38)
         ratio_2 = product_2 / (math.sqrt(math.pi) * math.sqrt(2))
-        total_2 = ratio_2 + 0.5 * torch.erfc(-input / math.sqrt(2))
+        total_4 = ratio_2 + 0.5 * torch.erfc(-input / math.sqrt(2))
         product_3 = grad_output * difference * tangent_input
-        tangent_grad_input = total_2 * tangent_grad_output + product_3
+        tangent_grad_input = total_4 * tangent_grad_output + product_3
     else:
         total = input + 0.044715 * input**3
         sigmoid_total = torch.sigmoid(-2 * total * math.sqrt(2 / math.pi))

@@ -126,17 +126,17 @@ def group_norm_tangent(
     tangent_input_view = window(tangent_input, -1, 0, (G, S), (S, 1))
     tangent_mu = as_rows(tangent_input_view, 3).mean((0, -1))
     variance_ = variance(as_rows(input_picked, 3), (0, -1))
-    difference = input_picked - mu.unsqueeze(-1)
-    tangent_variance__sum = as_rows(tangent_input_view * difference, 3).sum((0, -1))
+    difference_2 = input_picked - mu.unsqueeze(-1)
+    tangent_variance__sum = as_rows(tangent_input_view * difference_2, 3).sum((0, -1))
     rstd = torch.rsqrt(variance_ + eps)
     batch = tangent_input.shape[:-2]
     tangent_rstd = -(rstd**3 * tangent_variance__sum / (S * math.prod(batch)))
     c = torch.arange(C, device=tangent_input.device)
     rstd_picked = take(rstd.mT, c // S).mT
     if weight is not None:
-        difference_2 = input - take(mu.mT, c // S).mT
-        product = difference_2 * rstd_picked * tangent_weight
-        product_2 = difference_2 * weight * take(tangent_rstd.mT, c // S).mT
+        difference = input - take(mu.mT, c // S).mT
+        product = difference * rstd_picked * tangent_weight
+        product_2 = difference * weight * take(tangent_rstd.mT, c // S).mT
         product_3 = rstd_picked * weight * tangent_input
         total = product_3 + product_2 + product
         if tangent_bias is not None:

@@ -129,18 +129,18 @@ def group_norm_second(
     total = c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1)
     if weight is not None:
         mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-        difference_3 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
+        difference_4 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
     else:
         input_picked_3 = columns(input, torch.where(mask_5, total, 0), guarded=True)
-        difference_3 = input_picked_3 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    product_2 = 2 * grad_grad_input * difference_3
-    update_2 = torch.where(mask_5, product_2 / (S * math.prod(batch)), 0)
+        difference_4 = input_picked_3 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+    product_3 = 2 * grad_grad_input * difference_4
+    update_2 = torch.where(mask_5, product_3 / (S * math.prod(batch)), 0)
     grad_grad_variance__rows_3 = as_rows(update_2, 2).sum(0)
     grad_grad_variance_ = grad_grad_input.new_zeros(N, G).mT
     grad_grad_variance_ = add_at(grad_grad_variance_, chosen, grad_grad_variance__rows_3.mT, padded=True).mT
     grad_grad_rstd = -0.5 * grad_grad_variance_ * power
     if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
-        difference_2_2 = input.mT - take(mu.mT, c // S)
+        difference_2 = input.mT - take(mu.mT, c // S)
     if needs_input_grad[0] or needs_input_grad[1]:
         grad_grad_mu_picked = take(grad_grad_mu.mT, c // S).mT
     if (needs_input_grad[1] or needs_input_grad[2]) and weight is not None:
@@ -158,11 +158,11 @@ def group_norm_second(
                 total_3 = product_9 + grad_grad_input * rstd_picked_2 * weight + product_10
             grad_grad_output = total_3 - grad_grad_mu_picked * rstd_picked_2 * weight
         else:
-            product_6 = grad_grad_rstd_picked * difference
+            product_7 = grad_grad_rstd_picked * difference
             if grad_grad_bias is not None:
-                total_2 = grad_grad_bias + grad_grad_input * rstd_picked_2 + product_6
+                total_2 = grad_grad_bias + grad_grad_input * rstd_picked_2 + product_7
             else:
-                total_2 = grad_grad_input * rstd_picked_2 + product_6
+                total_2 = grad_grad_input * rstd_picked_2 + product_7
             grad_grad_output = total_2 - grad_grad_mu_picked * rstd_picked_2
         grad_grad_output = grad_grad_output.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[1]:
@@ -173,7 +173,7 @@ def group_norm_second(
         grad_rstd = add_at(grad_output.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
         grad_variance_ = -0.5 * grad_rstd * power
         if weight is not None:
-            update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2_2
+            update_3 = grad_grad_weight.unsqueeze(-1) * grad_output.mT * difference_2
         else:
             update_3 = grad_grad_input * grad_output
         position = c // S
@@ -203,25 +203,25 @@ def group_norm_second(
             total_2 = grad_rstd_grad_weight + grad_rstd_grad_input + grad_rstd_grad_mu
         else:
             grad_rstd_grad_mu = add_at(grad_rstd_grad_mu, position_2, grad_rstd_grad_input_rows_4.mT).mT
-        product_4 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
+        product_5 = 1.5 * grad_grad_variance_ * grad_rstd * rstd**2
         if weight is not None:
-            grad_variance__1 = -0.5 * (total_2 - product_4) * power
+            grad_variance__1 = -0.5 * (total_2 - product_5) * power
             update_6 = -(grad_grad_weight.unsqueeze(-1) * grad_output.mT * rstd_picked)
             position_4 = c // S
             grad_mu_grad_weight_rows_4 = as_rows(update_6, 2).sum(0)
             grad_mu_grad_weight = grad_grad_input.new_zeros(N, G).mT
             grad_mu_grad_weight = add_at(grad_mu_grad_weight, position_4, grad_mu_grad_weight_rows_4).mT
         else:
-            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - product_4) * power
+            grad_variance__1 = -0.5 * (grad_rstd_grad_input + grad_rstd_grad_mu - product_5) * power
         grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
-        product_7 = -2 * grad_grad_input * grad_variance__picked
-        update_7 = torch.where(mask_5, product_7 / (S * math.prod(batch)), 0)
+        product_8 = -2 * grad_grad_input * grad_variance__picked
+        update_7 = torch.where(mask_5, product_8 / (S * math.prod(batch)), 0)
         grad_mu_grad_input_rows_3 = as_rows(update_7, 2).sum(0)
         grad_mu_grad_input = grad_grad_input.new_zeros(N, G).mT
         grad_mu_grad_input = add_at(grad_mu_grad_input, chosen, grad_mu_grad_input_rows_3.mT, padded=True).mT
         if weight is not None:
-            product_8 = grad_grad_rstd_picked * grad_output * weight
-            update_8 = -product_8
+            product = grad_grad_rstd_picked * grad_output * weight
+            update_8 = -product
             position_5 = c // S
             grad_mu_grad_rstd_rows_4 = as_rows(update_8, 2).sum(0)
         else:
@@ -241,28 +241,28 @@ def group_norm_second(
         grad_input_grad_input = grad_grad_input.new_zeros(*batch, N, C)
         grad_input_grad_input = add_along(grad_input_grad_input, position_6, update_9, padded=True)
         if weight is not None:
-            difference_4 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
+            difference_5 = columns(input, torch.where(mask_5, total, 0), guarded=True) - mu_picked
         else:
             mask_4 = (c // S >= 0) & (c // S < G)
-            product_8 = c // (S if S != 0 else 1) * S
-            position_5 = torch.where(mask_4, product_8 + c % (S if S != 0 else 1), 0)
+            product_9 = c // (S if S != 0 else 1) * S
+            position_5 = torch.where(mask_4, product_9 + c % (S if S != 0 else 1), 0)
             input_picked_4 = columns(input, position_5, guarded=True)
-            difference_4 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
+            difference_5 = input_picked_4 - take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
         grad_variance__1_picked = take(grad_variance__1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
-            product_12 = 2 * grad_variance__1_picked * difference_4
+            product_12 = 2 * grad_variance__1_picked * difference_5
             chosen_2 = torch.where(mask_5, product_12 / (S * math.prod(batch)), 0)
         else:
-            ratio_4 = 2 * grad_variance__1_picked * difference_4 / (S * math.prod(batch))
+            ratio_4 = 2 * grad_variance__1_picked * difference_5 / (S * math.prod(batch))
         grad_mu_1_picked = take(grad_mu_1.mT, c // (S if S != 0 else 1), fill=0).mT
         if weight is not None:
             chosen_3 = torch.where(mask_5, grad_mu_1_picked / (S * math.prod(batch)), 0)
             product_13 = grad_grad_weight * grad_output * rstd_picked_2
-            grad_input = product_13 + grad_input_grad_input + product_8 + chosen_2 + chosen_3
+            grad_input = product_13 + grad_input_grad_input + product + chosen_2 + chosen_3
         else:
             chosen_2 = torch.where(mask_4, grad_mu_1_picked / (S * math.prod(batch)), 0)
-            product_9 = take(grad_grad_rstd.mT, c // S).mT * grad_output
-            grad_input = grad_input_grad_input + product_9 + torch.where(mask_4, ratio_4, 0) + chosen_2
+            product_10 = take(grad_grad_rstd.mT, c // S).mT * grad_output
+            grad_input = grad_input_grad_input + product_10 + torch.where(mask_4, ratio_4, 0) + chosen_2
         grad_input = grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[2]:
         product_14 = grad_grad_input.mT * grad_output.mT * rstd_picked
@@ -271,7 +271,7 @@ def group_norm_second(
         product_15 = grad_grad_mu_picked_2 * grad_output.mT * rstd_picked
         grad_weight_grad_mu_sum = as_rows(product_15, 2).sum((0, -1))
         grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
-        product_16 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2_2
+        product_16 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
         grad_weight_grad_rstd = as_rows(product_16, 2).sum((0, -1))
         grad_weight = grad_weight_grad_input + grad_weight_grad_rstd - grad_weight_grad_mu_sum
         grad_weight = grad_weight.to(dtype)
@@ -305,49 +305,49 @@ def group_norm_backward_tangent(
     tangent_input_view = window(tangent_input, -1, 0, (G, S), (S, 1))
     tangent_mu = as_rows(tangent_input_view, 3).mean((0, -1))
     variance_ = variance(as_rows(input_picked, 3), (0, -1))
-    difference = input_picked - mu.unsqueeze(-1)
-    tangent_variance__sum = as_rows(tangent_input_view * difference, 3).sum((0, -1))
+    difference_3 = input_picked - mu.unsqueeze(-1)
+    tangent_variance__sum = as_rows(tangent_input_view * difference_3, 3).sum((0, -1))
     rstd = torch.rsqrt(variance_ + eps)
     power = rstd**3
     batch = grad_output.shape[2:]
     tangent_rstd = -(power * tangent_variance__sum / (S * math.prod(batch)))
     c = torch.arange(C, device=tangent_grad_output.device)
-    difference_2 = input - take(mu.mT, c // S).mT
+    difference = input - take(mu.mT, c // S).mT
     grad_output = grad_output.movedim((0, 1), (-2, -1))
     if weight is not None:
-        grad_rstd_rows = as_rows(grad_output * difference_2 * weight, 2).sum(0)
+        grad_rstd_rows = as_rows(grad_output * difference * weight, 2).sum(0)
     else:
-        grad_rstd_rows = as_rows(grad_output * difference_2, 2).sum(0)
+        grad_rstd_rows = as_rows(grad_output * difference, 2).sum(0)
     N = tangent_grad_output.shape[0]
     grad_rstd = add_at(tangent_input.new_zeros(N, G).mT, c // S, grad_rstd_rows.mT).mT
     tangent_grad_output = tangent_grad_output.movedim((0, 1), (-2, -1))
     if weight is not None:
-        product_5 = difference_2 * weight * tangent_grad_output
-        product_6 = grad_output * difference_2 * tangent_weight
-        product_7 = grad_output * weight * tangent_input
-        total_2 = product_5 + product_7 + product_6
+        product_8 = difference * weight * tangent_grad_output
+        product_9 = grad_output * difference * tangent_weight
+        product_10 = grad_output * weight * tangent_input
+        total_2 = product_8 + product_10 + product_9
         update = total_2 - grad_output * weight * take(tangent_mu.mT, c // S).mT
     else:
-        product_4 = difference_2 * tangent_grad_output
-        product_5 = grad_output * tangent_input
-        update = product_4 + product_5 - grad_output * take(tangent_mu.mT, c // S).mT
+        product_7 = difference * tangent_grad_output
+        product_8 = grad_output * tangent_input
+        update = product_7 + product_8 - grad_output * take(tangent_mu.mT, c // S).mT
     position_2 = c // S
     tangent_grad_rstd_rows_4 = as_rows(update, 2).sum(0)
     tangent_grad_rstd = tangent_grad_output.new_zeros(N, G).mT
     tangent_grad_rstd = add_at(tangent_grad_rstd, position_2, tangent_grad_rstd_rows_4.mT).mT
     grad_variance_ = -0.5 * grad_rstd * power
-    product_8 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + product_8)
+    product_11 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
+    tangent_grad_variance_ = -(0.5 * power * tangent_grad_rstd + product_11)
     if weight is not None:
         rstd_picked = take(rstd.mT, c // S).mT
-        product_9 = rstd_picked * weight * tangent_grad_output
-        product_2_2 = grad_output * weight * take(tangent_rstd.mT, c // S).mT
-        product_3_2 = grad_output * rstd_picked * tangent_weight
-        update_2 = -(product_9 + product_2_2 + product_3_2)
+        product = rstd_picked * weight * tangent_grad_output
+        product_2 = grad_output * weight * take(tangent_rstd.mT, c // S).mT
+        product_3 = grad_output * rstd_picked * tangent_weight
+        update_2 = -(product + product_2 + product_3)
     else:
-        product_7 = take(rstd.mT, c // S).mT * tangent_grad_output
-        product_2_2 = grad_output * take(tangent_rstd.mT, c // S).mT
-        update_2 = -(product_7 + product_2_2)
+        product = take(rstd.mT, c // S).mT * tangent_grad_output
+        product_2 = grad_output * take(tangent_rstd.mT, c // S).mT
+        update_2 = -(product + product_2)
     position_2 = c // S
     tangent_grad_mu_rows_4 = as_rows(update_2, 2).sum(0)
     tangent_grad_mu = tangent_grad_output.new_zeros(N, G).mT
@@ -356,37 +356,39 @@ def group_norm_backward_tangent(
     chosen = torch.where(mask, c // (S if S != 0 else 1) * S + c % (S if S != 0 else 1), 0)
     grad_variance__picked = take(grad_variance_.mT, c // (S if S != 0 else 1), fill=0).mT
     mu_picked = take(mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    difference_3 = columns(input, chosen, guarded=True) - mu_picked
+    difference_4 = columns(input, chosen, guarded=True) - mu_picked
     floordiv_value = c // (S if S != 0 else 1)
     tangent_grad_variance__picked = take(tangent_grad_variance_.mT, floordiv_value, fill=0).mT
-    product_10 = 2 * tangent_grad_variance__picked * difference_3
-    chosen_2 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
+    product_12 = 2 * tangent_grad_variance__picked * difference_4
+    chosen_2 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
     tangent_mu_picked = take(tangent_mu.mT, c // (S if S != 0 else 1), fill=0).mT
-    product_11 = -2 * tangent_mu_picked * grad_variance__picked
-    chosen_3 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
     if weight is not None:
+        product_13 = -2 * tangent_mu_picked * grad_variance__picked
+        chosen_3 = torch.where(mask, product_13 / (S * math.prod(batch)), 0)
+        product_14 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
+        chosen_4 = torch.where(mask, product_14 / (S * math.prod(batch)), 0)
+    else:
+        product_11 = -2 * tangent_mu_picked * grad_variance__picked
+        chosen_3 = torch.where(mask, product_11 / (S * math.prod(batch)), 0)
         product_12 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
         chosen_4 = torch.where(mask, product_12 / (S * math.prod(batch)), 0)
-    else:
-        product_10 = 2 * columns(tangent_input, chosen, guarded=True) * grad_variance__picked
-        chosen_4 = torch.where(mask, product_10 / (S * math.prod(batch)), 0)
     tangent_grad_mu_picked = take(tangent_grad_mu.mT, c // (S if S != 0 else 1), fill=0).mT
     chosen_5 = torch.where(mask, tangent_grad_mu_picked / (S * math.prod(batch)), 0)
     if weight is not None:
-        total_3 = product_9 + product_2_2 + product_3_2 + chosen_2
+        total_3 = product + product_2 + product_3 + chosen_2
         tangent_grad_input = total_3 + chosen_4 + chosen_3 + chosen_5
     else:
-        tangent_grad_input = product_7 + product_2_2 + chosen_2 + chosen_4 + chosen_3 + chosen_5
+        tangent_grad_input = product + product_2 + chosen_2 + chosen_4 + chosen_3 + chosen_5
     tangent_grad_input = tangent_grad_input.movedim((-2, -1), (0, 1)).to(dtype)
     if weight is not None:
-        difference_2_2 = input.mT - take(mu.mT, c // S)
+        difference_2 = input.mT - take(mu.mT, c // S)
         rstd_picked_2 = take(rstd.mT, c // S)
-        product_13 = difference_2_2 * rstd_picked_2 * tangent_grad_output.mT
-        product_14 = grad_output.mT * difference_2_2 * take(tangent_rstd.mT, c // S)
-        product_15 = grad_output.mT * rstd_picked_2 * tangent_input.mT
-        total_4 = product_13 + product_15 + product_14
-        product_16 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
-        tangent_grad_weight = as_rows(total_4 - product_16, 2).sum((0, -1)).to(dtype)
+        product_15 = difference_2 * rstd_picked_2 * tangent_grad_output.mT
+        product_16 = grad_output.mT * difference_2 * take(tangent_rstd.mT, c // S)
+        product_17 = grad_output.mT * rstd_picked_2 * tangent_input.mT
+        total_4 = product_15 + product_17 + product_16
+        product_18 = grad_output.mT * rstd_picked_2 * take(tangent_mu.mT, c // S)
+        tangent_grad_weight = as_rows(total_4 - product_18, 2).sum((0, -1)).to(dtype)
     if needs_input_grad[2]:
         tangent_grad_bias = as_rows(tangent_grad_output, 2).sum((0, -2)).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias

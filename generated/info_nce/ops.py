@@ -124,33 +124,31 @@ def info_nce_second(
     else:
         grad_grad_sum_d = grad_grad_sum_d_grad_key + grad_grad_sum_d_grad_query
     if needs_input_grad[1] or needs_input_grad[2]:
-        exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        if reduction == "mean":
-            product_2 = grad_grad_similarity * exp_value * grad_each
-        if reduction != "sum":
-            if reduction == "none":
-                product_2 = grad_grad_similarity * exp_value * grad_output.unsqueeze(-1)
-            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -product_2).sum(-1)
-        else:
-            product_2 = grad_grad_sum_d * grad_output * exp_value
-            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -(product_2 / temperature)).sum(-1)
         exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         if reduction == "mean":
-            product_3 = grad_grad_similarity * exp_value_2 * grad_each
-            chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_3)
+            product_2 = grad_grad_similarity * exp_value_2 * grad_each
         if reduction != "sum":
             if reduction == "none":
-                product_3 = grad_grad_similarity * exp_value_2 * grad_output.unsqueeze(-1)
+                product_2 = grad_grad_similarity * exp_value_2 * grad_output.unsqueeze(-1)
+            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -product_2).sum(-1)
+        else:
+            product_2 = grad_grad_sum_d * grad_output * exp_value_2
+            grad_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, -(product_2 / temperature)).sum(-1)
+        exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+        if reduction == "mean":
+            chosen_3 = torch.where(mask.unsqueeze(-1), 0, grad_grad_similarity * exp_value * grad_each)
+            product_3 = grad_logsumexp_j.unsqueeze(-1) * exp_value
+            grad_similarity_1 = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_3)
+        if reduction != "sum":
+            if reduction == "none":
+                product_3 = grad_grad_similarity * exp_value * grad_output.unsqueeze(-1)
                 chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_3)
-            product_4 = grad_logsumexp_j.unsqueeze(-1) * exp_value_2
-            if reduction == "mean":
-                grad_similarity_1 = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
-            else:
+                product_4 = grad_logsumexp_j.unsqueeze(-1) * exp_value
                 grad_similarity_1 = chosen_2 + torch.where(mask.unsqueeze(-1), 0, product_4)
             grad_sum_d_1 = grad_similarity_1 / temperature
         else:
-            ratio = grad_grad_sum_d * grad_output * exp_value_2 / temperature
-            chosen_2 = torch.where(mask.unsqueeze(-1), 0, grad_logsumexp_j.unsqueeze(-1) * exp_value_2)
+            ratio = grad_grad_sum_d * grad_output * exp_value / temperature
+            chosen_2 = torch.where(mask.unsqueeze(-1), 0, grad_logsumexp_j.unsqueeze(-1) * exp_value)
             grad_similarity = torch.where(mask.unsqueeze(-1), 0, ratio) + chosen_2
             grad_sum_d_1 = grad_similarity / temperature
     if needs_input_grad[0]:
@@ -206,8 +204,8 @@ def info_nce_backward_tangent(
     logsumexp_j = logsumexp(similarity, -1)
     mask = logsumexp_j == -math.inf
     difference = similarity - logsumexp_j.unsqueeze(-1)
-    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    product = tangent_similarity * exp_value_2
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+    product = tangent_similarity * exp_value
     tangent_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, product).sum(-1)
     if reduction != "none":
         N = tangent_query.shape[0]
@@ -230,30 +228,30 @@ def info_nce_backward_tangent(
         product_2 = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         chosen = torch.where(mask_4, -grad_output, 0)
         grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product_2)) / temperature
-    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
     if reduction != "sum":
-        chosen_2 = torch.where(mask.unsqueeze(-1), 0, exp_value_2)
+        chosen_2 = torch.where(mask.unsqueeze(-1), 0, exp_value)
         if reduction == "mean":
             ratio = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output / N
-            product_3 = tangent_logsumexp_j.unsqueeze(-1) * exp_value_2 * grad_each
+            product_3 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_each
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_3)
-            product_4 = tangent_similarity * exp_value_2 * grad_each
+            product_4 = tangent_similarity * exp_value * grad_each
             tangent_grad_similarity = ratio + chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
         else:
             product_3 = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output.unsqueeze(-1)
-            product_4 = tangent_logsumexp_j.unsqueeze(-1) * exp_value_2 * grad_output.unsqueeze(-1)
+            product_4 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_4)
-            product_5 = tangent_similarity * exp_value_2 * grad_output.unsqueeze(-1)
+            product_5 = tangent_similarity * exp_value * grad_output.unsqueeze(-1)
             chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_5)
             tangent_grad_similarity = product_3 + chosen_3 + chosen_4
         grad_sum_d = grad_similarity / temperature
         tangent_grad_sum_d = tangent_grad_similarity / temperature
     else:
-        total = torch.where(mask_4, -1, 0) + torch.where(mask.unsqueeze(-1), 0, exp_value_2)
+        total = torch.where(mask_4, -1, 0) + torch.where(mask.unsqueeze(-1), 0, exp_value)
         ratio = total * tangent_grad_output / temperature
-        product_3 = tangent_logsumexp_j.unsqueeze(-1) * grad_output * exp_value_2
+        product_3 = tangent_logsumexp_j.unsqueeze(-1) * grad_output * exp_value
         chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(product_3 / temperature))
-        product_4 = tangent_similarity * grad_output * exp_value_2
+        product_4 = tangent_similarity * grad_output * exp_value
         chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_4 / temperature)
         tangent_grad_sum_d = ratio + chosen_2 + chosen_3
     tangent_grad_query_sum = tangent_grad_sum_d @ key

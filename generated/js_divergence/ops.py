@@ -89,13 +89,13 @@ def js_divergence_second(
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction != "none":
             chosen = torch.where(mask_2, 0, -(grad_q_term * torch.exp(torch.where(~mask_2, log_p, 0))))
-            exp_value = torch.exp(torch.where(~mask, log_q, 0))
-            grad_m = torch.where(mask, 0, -(grad_q_term * exp_value)) + chosen
+            exp_value_5 = torch.exp(torch.where(~mask, log_q, 0))
+            grad_m = torch.where(mask, 0, -(grad_q_term * exp_value_5)) + chosen
         else:
-            exp_value = torch.exp(torch.where(~mask_2, log_p, 0))
-            chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value))
-            exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
-            grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_2)) + chosen
+            exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
+            chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_5))
+            exp_value_6 = torch.exp(torch.where(~mask, log_q, 0))
+            grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_6)) + chosen
     mask_16 = (log_p == -math.inf) & (log_q == -math.inf)
     sigmoid_value = torch.sigmoid(log_q - log_p)
     sigmoid_value_2 = torch.sigmoid(log_p - log_q)
@@ -107,37 +107,31 @@ def js_divergence_second(
         difference_2 = log_p - m
     if needs_input_grad[1] or needs_input_grad[2]:
         if reduction != "none":
-            exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_6 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_3 * grad_q_term))
+            exp_value_6 = torch.exp(torch.where(~mask, log_q, 0))
+            chosen_6 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_6 * grad_q_term))
             product_2 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
             grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_2)
         else:
-            exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-            product_2 = grad_grad_log_q * exp_value_4 * grad_q_term.unsqueeze(-1)
+            exp_value_7 = torch.exp(torch.where(~mask, log_q, 0))
+            product_2 = grad_grad_log_q * exp_value_7 * grad_q_term.unsqueeze(-1)
             chosen_6 = torch.where(mask, 0, -product_2)
-            exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
-            product_3 = grad_grad_log_p * exp_value_5 * grad_q_term.unsqueeze(-1)
+            exp_value_8 = torch.exp(torch.where(~mask_2, log_p, 0))
+            product_3 = grad_grad_log_p * exp_value_8 * grad_q_term.unsqueeze(-1)
             grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_3)
     if reduction == "none":
         batch = grad_output.shape
     if needs_input_grad[0]:
         mask_6 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
         mask_7 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
-        if reduction != "none":
-            exp_value_2 = torch.exp(torch.where(~mask, log_q, 0))
-        else:
-            exp_value_3 = torch.exp(torch.where(~mask, log_q, 0))
-        exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
+        exp_value = torch.exp(torch.where(~mask, log_q, 0))
+        exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
         chosen_4 = torch.where(mask_6, 0, -torch.exp(torch.where(~mask_16 & ~mask_6, log_q, 0)))
         neg_value = -torch.exp(torch.where(~mask_16 & ~mask_7, log_p, 0))
         total = chosen_4 + torch.where(mask_7, 0, neg_value)
         chosen_3 = torch.where(mask_16, 0, total * grad_grad_m)
-        total_2 = exp_value_2_2 * difference_2 + exp_value_2_2
+        total_2 = exp_value_2 * difference_2 + exp_value_2
         chosen_5 = torch.where(mask_2, 0, grad_grad_log_p * total_2)
-        if reduction != "none":
-            product = grad_grad_log_q * (exp_value_2 * difference + exp_value_2)
-        else:
-            product = grad_grad_log_q * (exp_value_3 * difference + exp_value_3)
+        product = grad_grad_log_q * (exp_value * difference + exp_value)
         grad_grad_q_term = torch.where(mask, 0, product) + chosen_5 + chosen_3
         if reduction != "none":
             grad_grad_output_sum = grad_grad_q_term.sum()
@@ -152,14 +146,14 @@ def js_divergence_second(
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         mask_12 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
-        exp_value_3_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-        total_3 = exp_value_3_2 * difference_2 + 2 * exp_value_3_2
+        exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+        total_3 = exp_value_3 * difference_2 + 2 * exp_value_3
         if reduction != "none":
             chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term)
             product_4 = sigmoid_value * sigmoid_value_2 * grad_m
             product_3 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_4))
-            exp_value_4 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
-            product_5 = grad_grad_m * exp_value_4 * grad_q_term
+            exp_value_7 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
+            product_5 = grad_grad_m * exp_value_7 * grad_q_term
             chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_5))
             product_6 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
             chosen_9 = torch.where(mask_16, 0, -product_6)
@@ -167,8 +161,8 @@ def js_divergence_second(
             chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term.unsqueeze(-1))
             product_5 = sigmoid_value * sigmoid_value_2 * grad_m
             product_4 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_5))
-            exp_value_6 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
-            product_6 = grad_grad_m * exp_value_6 * grad_q_term.unsqueeze(-1)
+            exp_value_9 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
+            product_6 = grad_grad_m * exp_value_9 * grad_q_term.unsqueeze(-1)
             chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_6))
             product_7 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
             chosen_9 = torch.where(mask_16, 0, -product_7)
@@ -180,23 +174,23 @@ def js_divergence_second(
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[2]:
         mask_15 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
-        exp_value_4_2 = torch.exp(torch.where(~mask, log_q, 0))
-        total_4 = exp_value_4_2 * difference + 2 * exp_value_4_2
+        exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
         if reduction != "none":
-            chosen_11 = torch.where(mask, 0, total_4 * grad_q_term)
+            chosen_11 = torch.where(mask, 0, (exp_value_4 * difference + 2 * exp_value_4) * grad_q_term)
             product_8 = sigmoid_value_2 * sigmoid_value * grad_m
             product_7 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_8))
-            exp_value_5 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
-            product_9 = grad_grad_m * exp_value_5 * grad_q_term
+            exp_value_8 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
+            product_9 = grad_grad_m * exp_value_8 * grad_q_term
             chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_9))
             product_10 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
             chosen_13 = torch.where(mask_16, 0, -product_10)
         else:
+            total_4 = exp_value_4 * difference + 2 * exp_value_4
             chosen_11 = torch.where(mask, 0, total_4 * grad_q_term.unsqueeze(-1))
             product_9 = sigmoid_value_2 * sigmoid_value * grad_m
             product_8 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_9))
-            exp_value_7 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
-            product_10 = grad_grad_m * exp_value_7 * grad_q_term.unsqueeze(-1)
+            exp_value_10 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
+            product_10 = grad_grad_m * exp_value_10 * grad_q_term.unsqueeze(-1)
             chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_10))
             product_11 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
             chosen_13 = torch.where(mask_16, 0, -product_11)
@@ -241,79 +235,77 @@ def js_divergence_backward_tangent(
     exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
     if reduction != "none":
         chosen_2 = torch.where(mask_2, 0, -(grad_q_term * exp_value_3))
-        product = grad_q_term * torch.exp(torch.where(~mask, log_q, 0))
+        product_3 = grad_q_term * torch.exp(torch.where(~mask, log_q, 0))
     else:
         chosen_2 = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_3))
-        product = grad_q_term.unsqueeze(-1) * torch.exp(torch.where(~mask, log_q, 0))
-    grad_m = torch.where(mask, 0, -product) + chosen_2
+        product_3 = grad_q_term.unsqueeze(-1) * torch.exp(torch.where(~mask, log_q, 0))
+    grad_m = torch.where(mask, 0, -product_3) + chosen_2
     exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-    exp_value_2_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-    chosen_3 = torch.where(mask_2, 0, -exp_value_2_2)
+    exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
+    chosen_3 = torch.where(mask_2, 0, -exp_value_2)
     if reduction != "none":
-        product_2 = (torch.where(mask, 0, -exp_value_4) + chosen_3) * tangent_grad_q_term
-        chosen_4 = torch.where(mask_2, 0, -(tangent_log_p * exp_value_2_2 * grad_q_term))
+        product_4 = (torch.where(mask, 0, -exp_value_4) + chosen_3) * tangent_grad_q_term
+        chosen_4 = torch.where(mask_2, 0, -(tangent_log_p * exp_value_2 * grad_q_term))
         neg_value = -(tangent_log_q * exp_value_4 * grad_q_term)
-        tangent_grad_m = torch.where(mask, 0, neg_value) + product_2 + chosen_4
+        tangent_grad_m = torch.where(mask, 0, neg_value) + product_4 + chosen_4
     else:
         chosen_4 = torch.where(mask, 0, -exp_value_4)
-        product_2 = (chosen_4 + chosen_3) * tangent_grad_q_term.unsqueeze(-1)
-        product_3 = tangent_log_p * exp_value_2_2 * grad_q_term.unsqueeze(-1)
-        chosen_5 = torch.where(mask_2, 0, -product_3)
+        product_4 = (chosen_4 + chosen_3) * tangent_grad_q_term.unsqueeze(-1)
+        product_5 = tangent_log_p * exp_value_2 * grad_q_term.unsqueeze(-1)
+        chosen_5 = torch.where(mask_2, 0, -product_5)
         neg_value = -(tangent_log_q * exp_value_4 * grad_q_term.unsqueeze(-1))
-        tangent_grad_m = torch.where(mask, 0, neg_value) + product_2 + chosen_5
+        tangent_grad_m = torch.where(mask, 0, neg_value) + product_4 + chosen_5
     exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+    product = exp_value_3 * (log_p - m)
     if reduction != "none":
-        product_3 = exp_value_3 * (log_p - m)
-        chosen_5 = torch.where(mask_2, 0, (product_3 + 2 * exp_value_3) * grad_q_term)
+        chosen_5 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term)
     else:
-        product_4 = exp_value_3 * (log_p - m)
-        chosen_6 = torch.where(mask_2, 0, (product_4 + 2 * exp_value_3) * grad_q_term.unsqueeze(-1))
-    product_6 = sigmoid_value_2 * sigmoid_value * grad_m
+        chosen_6 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term.unsqueeze(-1))
+    product_7 = sigmoid_value_2 * sigmoid_value * grad_m
     if reduction != "none":
-        product_4 = (chosen_5 + torch.where(mask_7, 0, product_6)) * tangent_log_p
+        product_5 = (chosen_5 + torch.where(mask_7, 0, product_7)) * tangent_log_p
     else:
-        product_5 = (chosen_6 + torch.where(mask_7, 0, product_6)) * tangent_log_p
-    product_7 = sigmoid_value_2 * sigmoid_value * tangent_log_q * grad_m
+        product_6 = (chosen_6 + torch.where(mask_7, 0, product_7)) * tangent_log_p
+    product_8 = sigmoid_value_2 * sigmoid_value * tangent_log_q * grad_m
     if reduction != "none":
-        chosen_6 = torch.where(mask_7, 0, -product_7)
-        chosen_7 = torch.where(mask_2, 0, tangent_grad_q_term * (product_3 + exp_value_3))
+        chosen_6 = torch.where(mask_7, 0, -product_8)
+        chosen_7 = torch.where(mask_2, 0, tangent_grad_q_term * (product + exp_value_3))
         chosen_8 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term))
     else:
-        chosen_7 = torch.where(mask_7, 0, -product_7)
-        total = product_4 + exp_value_3
+        chosen_7 = torch.where(mask_7, 0, -product_8)
+        total = product + exp_value_3
         chosen_8 = torch.where(mask_2, 0, tangent_grad_q_term.unsqueeze(-1) * total)
         chosen_9 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term.unsqueeze(-1)))
     chosen_10 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value)
     if reduction != "none":
-        tangent_grad_log_p = product_4 + chosen_7 + chosen_8 + chosen_6 + chosen_10
+        tangent_grad_log_p = product_5 + chosen_7 + chosen_8 + chosen_6 + chosen_10
     else:
-        tangent_grad_log_p = product_5 + chosen_8 + chosen_9 + chosen_7 + chosen_10
+        tangent_grad_log_p = product_6 + chosen_8 + chosen_9 + chosen_7 + chosen_10
     tangent_grad_log_p = tangent_grad_log_p.sum_to_size(log_p.shape).to(dtype)
     exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-    product_2_2 = exp_value_4 * (log_q - m)
+    product_2 = exp_value_4 * (log_q - m)
     if reduction != "none":
-        chosen_10 = torch.where(mask, 0, (product_2_2 + 2 * exp_value_4) * grad_q_term)
+        chosen_10 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term)
     else:
-        total_2 = product_2_2 + 2 * exp_value_4
-        chosen_11 = torch.where(mask, 0, total_2 * grad_q_term.unsqueeze(-1))
-    product_9 = sigmoid_value * sigmoid_value_2 * grad_m
+        chosen_11 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term.unsqueeze(-1))
+    product_10 = sigmoid_value * sigmoid_value_2 * grad_m
     if reduction != "none":
-        product_7 = (chosen_10 + torch.where(mask_7, 0, product_9)) * tangent_log_q
-        product_9 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
-        chosen_11 = torch.where(mask_7, 0, -product_9)
-        chosen_12 = torch.where(mask, 0, tangent_grad_q_term * (product_2_2 + exp_value_4))
+        product_8 = (chosen_10 + torch.where(mask_7, 0, product_10)) * tangent_log_q
+        product_10 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
+        chosen_11 = torch.where(mask_7, 0, -product_10)
+        chosen_12 = torch.where(mask, 0, tangent_grad_q_term * (product_2 + exp_value_4))
         chosen_13 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term))
         chosen_14 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
-        tangent_grad_log_q = product_7 + chosen_12 + chosen_13 + chosen_11 + chosen_14
+        tangent_grad_log_q = product_8 + chosen_12 + chosen_13 + chosen_11 + chosen_14
     else:
-        product_8 = (chosen_11 + torch.where(mask_7, 0, product_9)) * tangent_log_q
-        product_10 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
-        chosen_12 = torch.where(mask_7, 0, -product_10)
-        total_3 = product_2_2 + exp_value_4
-        chosen_13 = torch.where(mask, 0, tangent_grad_q_term.unsqueeze(-1) * total_3)
+        product_9 = (chosen_11 + torch.where(mask_7, 0, product_10)) * tangent_log_q
+        product_11 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
+        chosen_12 = torch.where(mask_7, 0, -product_11)
+        total_2 = product_2 + exp_value_4
+        chosen_13 = torch.where(mask, 0, tangent_grad_q_term.unsqueeze(-1) * total_2)
         chosen_14 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term.unsqueeze(-1)))
         chosen_15 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
-        tangent_grad_log_q = product_8 + chosen_13 + chosen_14 + chosen_12 + chosen_15
+        tangent_grad_log_q = product_9 + chosen_13 + chosen_14 + chosen_12 + chosen_15
     tangent_grad_log_q = tangent_grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return tangent_grad_log_p, tangent_grad_log_q
 

@@ -112,25 +112,27 @@ def kl_div_second(
     elif reduction == "none":
         grad_output = grad_output.movedim(0, -1)
     grad_grad_input = grad_grad_input.movedim(0, -1)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction in ("mean", "batchmean") and log_target:
-            product = grad_grad_target * p * grad_each
-        elif reduction in ("mean", "batchmean"):
-            product = grad_grad_target * grad_each
     if reduction in ("sum", "none"):
         N = grad_grad_input.shape[-1]
-    if reduction in ("batchmean", "sum"):
-        batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
-    elif reduction == "none" and log_target:
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
+    if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("mean", "batchmean") and log_target:
+        product = grad_grad_target * p * grad_each
+    if reduction == "none" and log_target:
         batch = grad_output.shape[:-1]
     elif reduction == "none":
         batch = grad_output.shape[1:]
-    if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("sum", "none") and log_target:
-        product_2 = grad_grad_target * p * grad_output
+    if needs_input_grad[1] or needs_input_grad[2]:
+        if reduction in ("sum", "none") and log_target:
+            product = grad_grad_target * p * grad_output
+        elif reduction in ("mean", "batchmean") and not log_target:
+            product = grad_grad_target * grad_each
     if reduction == "none" and not log_target:
         grad_output = grad_output.movedim(0, -1)
     if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("sum", "none") and not log_target:
-        product_2 = grad_grad_target * grad_output
+        product = grad_grad_target * grad_output
+    if reduction == "batchmean":
+        batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
     if needs_input_grad[0]:
         if reduction == "sum" and not log_target:
             chosen = torch.where(mask, 0, torch.log(torch.where(~mask, target, 1)))
@@ -148,7 +150,6 @@ def kl_div_second(
                 grad_grad_output = grad_grad_output_sum / (N * math.prod(batch))
             else:
                 grad_grad_output = grad_grad_output_sum / N
-            grad_grad_output = grad_grad_output.to(dtype)
         elif reduction == "sum" and log_target:
             chosen_2 = torch.where(p == 0, 0, p * difference)
             chosen_3 = torch.where(p == 0, 0, p)
@@ -160,30 +161,26 @@ def kl_div_second(
         elif reduction == "none":
             grad_grad_output = grad_grad_target * (total - input) - grad_grad_input * target
         if reduction == "sum" and log_target:
-            product = grad_grad_input * p
-            neg_product = -product
-            mask = p == 0
-            chosen_4 = torch.where(mask, 0, neg_product)
+            product_2 = grad_grad_input * p
+            neg_product_2 = -product_2
+            mask_3 = p == 0
+            chosen_4 = torch.where(mask_3, 0, neg_product_2)
             grad_grad_output_grad_input = torch.broadcast_to(chosen_4, (*batch, N)).sum()
             grad_grad_output = grad_grad_output_grad_target + grad_grad_output_grad_input
-        if reduction == "sum":
-            if not log_target:
-                product = grad_grad_input * target
-                grad_grad_output_grad_input_sum = torch.broadcast_to(product, (*batch, N)).sum()
+        if reduction != "none":
+            if reduction == "sum" and not log_target:
+                product_2 = grad_grad_input * target
+                grad_grad_output_grad_input_sum = torch.broadcast_to(product_2, (*batch, N)).sum()
                 grad_grad_output = grad_grad_output_grad_target - grad_grad_output_grad_input_sum
             grad_grad_output = grad_grad_output.to(dtype)
-        elif reduction == "none":
+        else:
             grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, N))
             grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
-        if reduction in ("mean", "batchmean") and log_target:
+        if log_target:
             grad_input = torch.where(p == 0, 0, -product)
-        elif reduction in ("mean", "batchmean"):
-            grad_input = -product
-        elif log_target:
-            grad_input = torch.where(p == 0, 0, -product_2)
         else:
-            grad_input = -product_2
+            grad_input = -product
         if reduction != "none":
             grad_input = torch.broadcast_to(grad_input, (*batch, N))
         grad_input = grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
@@ -191,22 +188,20 @@ def kl_div_second(
         if reduction in ("mean", "batchmean") and log_target:
             total_2 = torch.where(p == 0, 0, grad_each) + torch.where(p == 0, 0, grad_each * difference)
             grad_p = grad_grad_target * total_2 + torch.where(p == 0, 0, -(grad_grad_input * grad_each))
-        elif log_target:
-            chosen = torch.where(p == 0, 0, grad_output * difference)
-            total = torch.where(p == 0, 0, grad_output) + chosen
-            grad_p = grad_grad_target * total + torch.where(p == 0, 0, -(grad_grad_input * grad_output))
-        if reduction in ("mean", "batchmean") and log_target:
+        if log_target:
+            if reduction in ("sum", "none"):
+                chosen = torch.where(p == 0, 0, grad_output * difference)
+                total = torch.where(p == 0, 0, grad_output) + chosen
+                grad_p = grad_grad_target * total + torch.where(p == 0, 0, -(grad_grad_input * grad_output))
             grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, p * grad_p)
-        elif reduction in ("mean", "batchmean"):
+        else:
             ratio = product / torch.where(~mask, target, 1)
-            grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
-        elif not log_target:
-            ratio = product_2 / torch.where(~mask, target, 1)
-            grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_output
-        if reduction != "none" and not log_target:
-            grad_target = torch.broadcast_to(grad_target, (*batch, N))
-        elif reduction in ("sum", "none") and log_target:
-            grad_target = torch.where(p == 0, 0, product_2) + torch.where(p == 0, 0, p * grad_p)
+            if reduction in ("mean", "batchmean"):
+                grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
+            else:
+                grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_output
+            if reduction != "none":
+                grad_target = torch.broadcast_to(grad_target, (*batch, N))
         grad_target = grad_target.sum_to_size(target.shape).movedim(-1, 0).to(dtype)
     return grad_grad_output, grad_input, grad_target
 

@@ -191,13 +191,13 @@ def linear_activation_second(
             grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
     if needs_input_grad[0]:
         if grad_grad_bias is not None and activation in ("relu", "none"):
-            total = grad_grad_bias + grad_grad_z_grad_weight
+            total_2 = grad_grad_bias + grad_grad_z_grad_weight
             if activation == "relu":
-                total = total + grad_grad_z_grad_input
+                total_2 = total_2 + grad_grad_z_grad_input
         if activation == "relu":
             if grad_grad_bias is None:
-                total = grad_grad_z_grad_weight + grad_grad_z_grad_input
-            grad_grad_output = torch.where(condition, total, 0)
+                total_2 = grad_grad_z_grad_weight + grad_grad_z_grad_input
+            grad_grad_output = torch.where(condition, total_2, 0)
         elif activation == "gelu":
             grad_grad_output = grad_grad_z * total
         elif activation == "silu":
@@ -205,7 +205,7 @@ def linear_activation_second(
         elif activation == "tanh":
             grad_grad_output = grad_grad_z * difference
         elif grad_grad_bias is not None:
-            grad_grad_output = total + grad_grad_z_grad_input
+            grad_grad_output = total_2 + grad_grad_z_grad_input
         else:
             grad_grad_output = grad_grad_z_grad_weight + grad_grad_z_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
@@ -275,7 +275,7 @@ def linear_activation_backward_tangent(
             output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
             product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
-            total = sigmoid_z_2 * sigmoid_z * max_z * grad_output + product
+            total_2 = sigmoid_z_2 * sigmoid_z * max_z * grad_output + product
         if activation == "gelu" or bias is not None:
             tangent_z = tangent_sum_k_sum + tangent_sum_k_sum_1
             if bias is not None:
@@ -289,10 +289,10 @@ def linear_activation_backward_tangent(
                 ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
                 total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
                 product_2 = 2 * exp_z * torch.clamp(z**2, max=1e38)
-                difference = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-                tangent_grad_z = total * tangent_grad_output + grad_output * difference * tangent_z
+                difference_2 = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+                tangent_grad_z = total * tangent_grad_output + grad_output * difference_2 * tangent_z
             else:
-                tangent_grad_z = total * tangent_z + sigmoid_z * max_z * tangent_grad_output
+                tangent_grad_z = total_2 * tangent_z + sigmoid_z * max_z * tangent_grad_output
     elif activation == "tanh":
         difference = 1 - torch.square(output)
         grad_z = grad_output * difference
@@ -300,7 +300,7 @@ def linear_activation_backward_tangent(
         tangent_grad_z = difference * tangent_grad_output - product
     if activation != "none":
         if bias is None and activation == "silu":
-            product_2 = total * (tangent_sum_k_sum + tangent_sum_k_sum_1)
+            product_2 = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
             tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
         tangent_grad_input_sum = tangent_grad_z @ weight
         tangent_grad_input_sum_1 = grad_z @ tangent_weight

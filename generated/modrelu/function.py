@@ -40,6 +40,7 @@ def modrelu_backward(
     input_real: Tensor,
     input_imag: Tensor,
     bias: Tensor,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
@@ -48,36 +49,57 @@ def modrelu_backward(
     if needs_input_grad[0] or needs_input_grad[1]:
         output_factor = torch.relu(output_modulus + bias)
     mask = (input_real == 0) & (input_imag == 0)
-    safe_output_modulus = torch.where(~mask, output_modulus, 1)
-    chosen = torch.where(mask, 0, grad_output_imag * input_imag / safe_output_modulus)
-    product = grad_output_real * input_real
-    grad_output_factor = chosen + torch.where(mask, 0, product / safe_output_modulus)
+    C = grad_output_real.shape[-1]
+    batch = grad_output_real.shape[:-1]
+    safe_output_modulus = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+    ratio = grad_output_imag * input_imag / safe_output_modulus
+    chosen_2 = torch.where(mask, 0, ratio)
+    chosen = chosen_2 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+    safe_output_modulus_2 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+    ratio_2 = grad_output_real * input_real / safe_output_modulus_2
+    chosen_3 = torch.where(mask, 0, ratio_2)
+    safe_chosen_3 = chosen_3 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+    grad_output_factor = chosen + safe_chosen_3
     if needs_input_grad[0] or needs_input_grad[1]:
-        chosen_2 = torch.where(~mask, output_modulus**2, 1)
-        chosen_3 = torch.where(mask, 0, -(grad_output_imag * output_factor * input_imag / chosen_2))
+        power = output_modulus**2
+        product = grad_output_imag * output_factor * input_imag
+        safe_power = torch.where(given_grads[1] & ~mask, power, 1)
+        neg_value = -(product / safe_power)
+        chosen_5 = torch.where(mask, 0, neg_value)
+        chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
         product_2 = grad_output_real * output_factor * input_real
-        grad_output_modulus = chosen_3 + torch.where(mask, 0, -(product_2 / chosen_2))
-    mask_4 = output_modulus + bias > 0
+        ratio_3 = product_2 / torch.where(given_grads[0] & ~mask, power, 1)
+        chosen_6 = torch.where(mask, 0, -ratio_3)
+        safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_modulus = chosen_4 + safe_chosen_6
+        mask_4 = given_grads[1] & ~mask & given_grads[1] | given_grads[0] & ~mask & given_grads[0]
+    mask_5 = output_modulus + bias > 0
     if needs_input_grad[0]:
-        safe_output_modulus_2 = torch.where(~mask, output_modulus, 1)
-        safe_output_modulus_3 = torch.where(~mask & mask_4, output_modulus, 1)
-        ratio = grad_output_factor * input_real / safe_output_modulus_3
-        chosen_4 = torch.where(mask, 0, torch.where(mask_4, ratio, 0))
-        chosen_5 = torch.where(mask, 0, grad_output_real * output_factor / safe_output_modulus_2)
-        ratio_2 = grad_output_modulus * input_real / safe_output_modulus_2
-        grad_input_real = chosen_5 + chosen_4 + torch.where(mask, 0, ratio_2)
+        mask_9 = mask_4 & ~mask
+        ratio_4 = grad_output_factor * input_real / torch.where(mask_9 & mask_5, output_modulus, 1)
+        chosen_7 = torch.where(mask_4, torch.where(mask, 0, torch.where(mask_5, ratio_4, 0)), 0)
+        safe_output_modulus_3 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_5 = grad_output_real * output_factor / safe_output_modulus_3
+        chosen_9 = torch.where(mask, 0, ratio_5)
+        chosen_8 = chosen_9 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        ratio_6 = grad_output_modulus * input_real / torch.where(mask_9, output_modulus, 1)
+        chosen_10 = torch.where(mask, 0, ratio_6)
+        grad_input_real = chosen_8 + chosen_7 + torch.where(mask_4, chosen_10, 0)
         grad_input_real = grad_input_real.sum_to_size(input_real.shape)
     if needs_input_grad[1]:
-        safe_output_modulus_3_2 = torch.where(~mask, output_modulus, 1)
-        safe_output_modulus_4 = torch.where(~mask & mask_4, output_modulus, 1)
-        ratio_3 = grad_output_factor * input_imag / safe_output_modulus_4
-        chosen_6 = torch.where(mask, 0, torch.where(mask_4, ratio_3, 0))
-        chosen_7 = torch.where(mask, 0, grad_output_imag * output_factor / safe_output_modulus_3_2)
-        ratio_4 = grad_output_modulus * input_imag / safe_output_modulus_3_2
-        grad_input_imag = chosen_7 + chosen_6 + torch.where(mask, 0, ratio_4)
+        mask_10 = mask_4 & ~mask
+        ratio_7 = grad_output_factor * input_imag / torch.where(mask_10 & mask_5, output_modulus, 1)
+        chosen_11 = torch.where(mask_4, torch.where(mask, 0, torch.where(mask_5, ratio_7, 0)), 0)
+        safe_output_modulus_4 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        ratio_8 = grad_output_imag * output_factor / safe_output_modulus_4
+        chosen_13 = torch.where(mask, 0, ratio_8)
+        chosen_12 = chosen_13 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        ratio_9 = grad_output_modulus * input_imag / torch.where(mask_10, output_modulus, 1)
+        chosen_14 = torch.where(mask, 0, ratio_9)
+        grad_input_imag = chosen_12 + chosen_11 + torch.where(mask_4, chosen_14, 0)
         grad_input_imag = grad_input_imag.sum_to_size(input_imag.shape)
     if needs_input_grad[2]:
-        grad_bias = as_rows(torch.where(mask_4, grad_output_factor, 0)).sum(0)
+        grad_bias = as_rows(torch.where(mask_5, grad_output_factor, 0)).sum(0)
     return grad_input_real, grad_input_imag, grad_bias
 
 
@@ -143,8 +165,11 @@ class ModreluFunction(torch.autograd.Function):
         if grad_output_real is None and grad_output_imag is None:
             return None, None, None
         input_real, input_imag, bias = ctx.saved_tensors
+        given_grads = grad_output_real is not None, grad_output_imag is not None
         grad_output_real, grad_output_imag = filled((grad_output_real, grad_output_imag), ctx.shapes)
-        return modrelu_backward(grad_output_real, grad_output_imag, input_real, input_imag, bias, ctx.needs_input_grad)
+        return modrelu_backward(
+            grad_output_real, grad_output_imag, input_real, input_imag, bias, given_grads, ctx.needs_input_grad
+        )
 
     @staticmethod
     def jvp(ctx: Any, tangent_input_real: Any, tangent_input_imag: Any, tangent_bias: Any) -> Any:

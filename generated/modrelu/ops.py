@@ -48,6 +48,7 @@ def backward_fake(
     input_real: Tensor,
     input_imag: Tensor,
     bias: Tensor,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
@@ -67,6 +68,7 @@ def modrelu_second(
     input_real: Tensor,
     input_imag: Tensor,
     bias: Tensor,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
@@ -76,121 +78,215 @@ def modrelu_second(
     if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
         output_factor = torch.relu(output_modulus + bias)
     mask = (input_real == 0) & (input_imag == 0)
-    if needs_input_grad[2] or needs_input_grad[3]:
-        safe_output_modulus = torch.where(~mask, output_modulus, 1)
-        chosen = torch.where(mask, 0, grad_output_imag * input_imag / safe_output_modulus)
-        product = grad_output_real * input_real
-        grad_output_factor = chosen + torch.where(mask, 0, product / safe_output_modulus)
-    power = output_modulus**2
-    if needs_input_grad[2] or needs_input_grad[3]:
-        safe_power = torch.where(~mask, power, 1)
-        product_2 = grad_output_imag * output_factor * input_imag
-        chosen_2 = torch.where(mask, 0, -(product_2 / safe_power))
-        product_3 = grad_output_real * output_factor * input_real
-        grad_output_modulus = chosen_2 + torch.where(mask, 0, -(product_3 / safe_power))
-    product_4 = grad_grad_input_imag * input_imag
-    safe_output_modulus_2 = torch.where(~mask, output_modulus, 1)
-    product_2_2 = grad_grad_input_real * input_real
-    chosen_3 = torch.where(mask, 0, product_2_2 / safe_output_modulus_2)
-    ratio = product_4 / safe_output_modulus_2
-    grad_grad_output_modulus = torch.where(mask, 0, ratio) + chosen_3
-    mask_5 = output_modulus + bias > 0
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
-        safe_output_modulus_3 = torch.where(~mask & mask_5, output_modulus, 1)
-        chosen_4 = torch.where(mask, 0, torch.where(mask_5, product_2_2 / safe_output_modulus_3, 0))
-        chosen_5 = torch.where(mask_5, product_4 / safe_output_modulus_3, 0)
-        safe_grad_grad_bias = torch.where(mask_5, grad_grad_bias, 0)
-        grad_grad_output_factor = safe_grad_grad_bias + torch.where(mask, 0, chosen_5) + chosen_4
-    if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        safe_output_modulus_4 = torch.where(~mask, output_modulus, 1)
-        product_3_2 = input_imag * grad_output_imag
-        safe_power_2 = torch.where(~mask, power, 1)
-        product_4_2 = input_real * grad_output_real
-        total = product_3_2 / safe_power_2 + product_4_2 / safe_power_2
-        chosen_6 = torch.where(mask, 0, -(total * grad_grad_output_modulus))
-        product_5 = grad_grad_input_imag * grad_output_imag
-        chosen_7 = torch.where(mask, 0, product_5 / safe_output_modulus_4)
-        ratio_2 = grad_grad_input_real * grad_output_real / safe_output_modulus_4
-        grad_output_factor_1 = chosen_7 + torch.where(mask, 0, ratio_2) + chosen_6
-    if needs_input_grad[2] or needs_input_grad[3]:
-        safe_power_3 = torch.where(~mask, power, 1)
-        safe_power_4 = torch.where(~mask & mask_5, power, 1)
-        chosen_8 = torch.where(~mask, output_modulus**3, 1)
-        safe_power_5 = torch.where(mask_5 & ~mask, power, 1)
-        ratio_3 = input_imag * grad_output_factor / safe_power_4
-        chosen_9 = torch.where(mask, 0, torch.where(mask_5, -ratio_3, 0))
-        chosen_10 = torch.where(mask, 0, -(grad_output_imag * output_factor / safe_power_3))
-        chosen_11 = torch.where(mask, 0, -(input_imag * grad_output_modulus / safe_power_3))
-        product_6 = grad_grad_input_imag * (chosen_10 + chosen_9 + chosen_11)
-        ratio_4 = input_real * grad_output_factor / safe_power_4
-        chosen_12 = torch.where(mask, 0, torch.where(mask_5, -ratio_4, 0))
-        chosen_13 = torch.where(mask, 0, -(grad_output_real * output_factor / safe_power_3))
-        chosen_14 = torch.where(mask, 0, -(input_real * grad_output_modulus / safe_power_3))
-        product_7 = grad_grad_input_real * (chosen_13 + chosen_12 + chosen_14)
-        ratio_5 = 2 * input_imag * grad_output_imag * output_factor / chosen_8
-        ratio_6 = 2 * input_real * grad_output_real * output_factor / chosen_8
-        chosen_15 = torch.where(mask, 0, (ratio_5 + ratio_6) * grad_grad_output_modulus)
-        chosen_16 = torch.where(mask, 0, -(product_3_2 / safe_power_5))
-        total_2 = chosen_16 + torch.where(mask, 0, -(product_4_2 / safe_power_5))
-        chosen_17 = torch.where(mask_5, total_2 * grad_grad_output_factor, 0)
-        grad_output_modulus_1 = product_6 + product_7 + chosen_15 + chosen_17
     C = grad_grad_input_real.shape[-1]
     batch = grad_output_real.shape[:-1]
+    if needs_input_grad[2] or needs_input_grad[3]:
+        safe_output_modulus_3 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        ratio = grad_output_imag * input_imag / safe_output_modulus_3
+        chosen_2 = torch.where(mask, 0, ratio)
+        chosen = chosen_2 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        safe_output_modulus_4 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_2 = grad_output_real * input_real / safe_output_modulus_4
+        chosen_3 = torch.where(mask, 0, ratio_2)
+        safe_chosen_3 = chosen_3 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_factor = chosen + safe_chosen_3
+    power = output_modulus**2
+    if needs_input_grad[2] or needs_input_grad[3]:
+        product_5 = grad_output_imag * output_factor * input_imag
+        safe_power_3 = torch.where(given_grads[1] & ~mask, power, 1)
+        neg_value = -(product_5 / safe_power_3)
+        chosen_5 = torch.where(mask, 0, neg_value)
+        chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        product_6 = grad_output_real * output_factor * input_real
+        ratio_3 = product_6 / torch.where(given_grads[0] & ~mask, power, 1)
+        chosen_6 = torch.where(mask, 0, -ratio_3)
+        safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_modulus = chosen_4 + safe_chosen_6
+    mask_32 = given_grads[1] & ~mask
+    mask_33 = given_grads[0] & ~mask
+    mask_3 = mask_32 & given_grads[1] | mask_33 & given_grads[0]
+    product = grad_grad_input_imag * input_imag
+    safe_output_modulus = torch.where(mask_3 & ~mask, output_modulus, 1)
+    product_2 = grad_grad_input_real * input_real
+    chosen_7 = torch.where(mask_3, torch.where(mask, 0, product_2 / safe_output_modulus), 0)
+    chosen_8 = torch.where(mask, 0, product / safe_output_modulus)
+    grad_grad_output_modulus = torch.where(mask_3, chosen_8, 0) + chosen_7
+    mask_7 = output_modulus + bias > 0
+    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
+        safe_output_modulus_2 = torch.where(mask_3 & ~mask & mask_7, output_modulus, 1)
+        chosen_10 = torch.where(mask_7, product_2 / safe_output_modulus_2, 0)
+        chosen_9 = torch.where(mask_3, torch.where(mask, 0, chosen_10), 0)
+        chosen_11 = torch.where(mask, 0, torch.where(mask_7, product / safe_output_modulus_2, 0))
+        safe_grad_grad_bias = torch.where(mask_7, grad_grad_bias, 0)
+        grad_grad_output_factor = safe_grad_grad_bias + torch.where(mask_3, chosen_11, 0) + chosen_9
+    mask_9 = mask_3 & ~mask
+    if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
+        product_3 = input_imag * grad_output_imag
+        product_4 = input_real * grad_output_real
+        safe_power_4 = torch.where(mask_9 & given_grads[1] & ~mask, power, 1)
+        neg_value_2 = -(product_3 / safe_power_4)
+        chosen_14 = torch.where(mask, 0, neg_value_2)
+        chosen_13 = chosen_14 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        mask_39 = mask_9 & given_grads[0] & ~mask
+        chosen_15 = torch.where(mask, 0, -(product_4 / torch.where(mask_39, power, 1)))
+        safe_chosen_15 = chosen_15 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        total = chosen_13 + safe_chosen_15
+        chosen_12 = torch.where(mask_9, total * grad_grad_output_modulus, 0)
+        safe_output_modulus_5 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        product_7 = grad_grad_input_imag * grad_output_imag
+        ratio_4 = product_7 / safe_output_modulus_5
+        chosen_17 = torch.where(mask, 0, ratio_4)
+        chosen_16 = chosen_17 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        safe_output_modulus_6 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_5 = grad_grad_input_real * grad_output_real / safe_output_modulus_6
+        chosen_18 = torch.where(mask, 0, ratio_5)
+        safe_chosen_18 = chosen_18 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        grad_output_factor_1 = chosen_16 + safe_chosen_18 + chosen_12
+    if needs_input_grad[2] or needs_input_grad[3]:
+        mask_34 = mask_3 & ~mask
+        safe_power = torch.where(mask_34 & mask_7, power, 1)
+        safe_power_2 = torch.where(mask_34, power, 1)
+        power_2 = output_modulus**3
+        safe_power_2_2 = torch.where(mask_9 & given_grads[1] & ~mask, power_2, 1)
+        product_8 = 2 * input_imag * grad_output_imag * output_factor
+        ratio_6 = product_8 / safe_power_2_2
+        chosen_21 = torch.where(mask, 0, ratio_6)
+        chosen_20 = chosen_21 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        safe_power_2_3 = torch.where(mask_9 & given_grads[0] & ~mask, power_2, 1)
+        ratio_7 = 2 * input_real * grad_output_real * output_factor / safe_power_2_3
+        chosen_23 = torch.where(mask, 0, ratio_7)
+        chosen_22 = chosen_23 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_19 = torch.where(mask_9, (chosen_20 + chosen_22) * grad_grad_output_modulus, 0)
+        safe_power_5 = torch.where(given_grads[1] & ~mask, power, 1)
+        ratio_8 = grad_output_imag * output_factor / safe_power_5
+        chosen_25 = torch.where(mask, 0, -ratio_8)
+        chosen_24 = chosen_25 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        neg_value_3 = -(input_imag * grad_output_factor / safe_power)
+        safe_neg_value_3 = torch.where(mask_7, neg_value_3, 0)
+        chosen_26 = torch.where(mask_3, torch.where(mask, 0, safe_neg_value_3), 0)
+        chosen_27 = torch.where(mask, 0, -(input_imag * grad_output_modulus / safe_power_2))
+        safe_chosen_27 = torch.where(mask_3, chosen_27, 0)
+        product_9 = grad_grad_input_imag * (chosen_24 + chosen_26 + safe_chosen_27)
+        safe_power_6 = torch.where(given_grads[0] & ~mask, power, 1)
+        ratio_9 = grad_output_real * output_factor / safe_power_6
+        chosen_29 = torch.where(mask, 0, -ratio_9)
+        chosen_28 = chosen_29 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        neg_value_4 = -(input_real * grad_output_factor / safe_power)
+        safe_neg_value_4 = torch.where(mask_7, neg_value_4, 0)
+        chosen_30 = torch.where(mask_3, torch.where(mask, 0, safe_neg_value_4), 0)
+        neg_value_5 = -(input_real * grad_output_modulus / safe_power_2)
+        total_2 = chosen_28 + chosen_30 + torch.where(mask_3, torch.where(mask, 0, neg_value_5), 0)
+        safe_power_7 = torch.where(mask_7 & given_grads[1] & ~mask, power, 1)
+        neg_value_6 = -(product_3 / safe_power_7)
+        chosen_32 = torch.where(mask, 0, neg_value_6)
+        chosen_31 = chosen_32 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        safe_power_8 = torch.where(mask_7 & given_grads[0] & ~mask, power, 1)
+        neg_value_7 = -(product_4 / safe_power_8)
+        chosen_34 = torch.where(mask, 0, neg_value_7)
+        chosen_33 = chosen_34 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_35 = torch.where(mask_7, (chosen_31 + chosen_33) * grad_grad_output_factor, 0)
+        grad_output_modulus_1 = product_9 + grad_grad_input_real * total_2 + chosen_19 + chosen_35
+        mask_24 = mask_32 | mask_33
+        mask_35 = mask_9 & mask_7 & mask_24
+        mask_36 = mask_9 & mask_24
+        mask_40 = mask_32 | mask_35 | mask_36 | (mask_33 | mask_35 | mask_36)
+        mask_25 = mask_40 | mask_36 | mask_7 & mask_24
     if needs_input_grad[0]:
-        safe_output_modulus_5 = torch.where(mask_5 & ~mask, output_modulus, 1)
-        ratio_7 = grad_grad_output_factor * input_real / safe_output_modulus_5
-        chosen_18 = torch.where(mask_5, torch.where(mask, 0, ratio_7), 0)
-        product_8 = grad_grad_output_modulus * input_real * output_factor
-        chosen_19 = torch.where(mask, 0, -(product_8 / torch.where(~mask, power, 1)))
-        ratio_8 = grad_grad_input_real * output_factor / torch.where(~mask, output_modulus, 1)
-        grad_grad_output_real = torch.where(mask, 0, ratio_8) + chosen_19 + chosen_18
-        grad_grad_output_real = torch.broadcast_to(grad_grad_output_real, (*batch, C))
+        safe_power_9 = torch.where(mask_9 & given_grads[0] & ~mask, power, 1)
+        ratio_10 = grad_grad_output_modulus * input_real * output_factor / safe_power_9
+        chosen_37 = torch.where(mask, 0, -ratio_10)
+        safe_chosen_37 = (
+            torch.broadcast_to(chosen_37, (*batch, C)) if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        chosen_36 = torch.where(mask_9, safe_chosen_37, 0)
+        safe_output_modulus_7 = torch.where(mask_7 & given_grads[0] & ~mask, output_modulus, 1)
+        ratio_11 = grad_grad_output_factor * input_real / safe_output_modulus_7
+        chosen_39 = torch.where(mask, 0, ratio_11)
+        safe_chosen_39 = (
+            torch.broadcast_to(chosen_39, (*batch, C)) if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        chosen_38 = torch.where(mask_7, safe_chosen_39, 0)
+        safe_output_modulus_8 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_12 = grad_grad_input_real * output_factor / safe_output_modulus_8
+        chosen_40 = torch.where(mask, 0, ratio_12)
+        safe_chosen_40 = (
+            torch.broadcast_to(chosen_40, (*batch, C)) if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        grad_grad_output_real = safe_chosen_40 + chosen_36 + chosen_38
     if needs_input_grad[1]:
-        safe_output_modulus_6 = torch.where(mask_5 & ~mask, output_modulus, 1)
-        ratio_9 = grad_grad_output_factor * input_imag / safe_output_modulus_6
-        chosen_20 = torch.where(mask_5, torch.where(mask, 0, ratio_9), 0)
-        product_9 = grad_grad_output_modulus * input_imag * output_factor
-        chosen_21 = torch.where(mask, 0, -(product_9 / torch.where(~mask, power, 1)))
-        ratio_10 = grad_grad_input_imag * output_factor / torch.where(~mask, output_modulus, 1)
-        grad_grad_output_imag = torch.where(mask, 0, ratio_10) + chosen_21 + chosen_20
-        grad_grad_output_imag = torch.broadcast_to(grad_grad_output_imag, (*batch, C))
+        safe_power_10 = torch.where(mask_9 & given_grads[1] & ~mask, power, 1)
+        ratio_13 = grad_grad_output_modulus * input_imag * output_factor / safe_power_10
+        chosen_42 = torch.where(mask, 0, -ratio_13)
+        safe_chosen_42 = (
+            torch.broadcast_to(chosen_42, (*batch, C)) if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        chosen_41 = torch.where(mask_9, safe_chosen_42, 0)
+        safe_output_modulus_9 = torch.where(mask_7 & given_grads[1] & ~mask, output_modulus, 1)
+        ratio_14 = grad_grad_output_factor * input_imag / safe_output_modulus_9
+        chosen_44 = torch.where(mask, 0, ratio_14)
+        safe_chosen_44 = (
+            torch.broadcast_to(chosen_44, (*batch, C)) if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        chosen_43 = torch.where(mask_7, safe_chosen_44, 0)
+        safe_output_modulus_10 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        ratio_15 = grad_grad_input_imag * output_factor / safe_output_modulus_10
+        chosen_45 = torch.where(mask, 0, ratio_15)
+        safe_chosen_45 = (
+            torch.broadcast_to(chosen_45, (*batch, C)) if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        )
+        grad_grad_output_imag = safe_chosen_45 + chosen_41 + chosen_43
     if needs_input_grad[2]:
-        safe_output_modulus_5_2 = torch.where(~mask & mask_5, output_modulus, 1)
-        safe_output_modulus_6_2 = torch.where(~mask, output_modulus, 1)
-        ratio_11 = grad_output_factor / safe_output_modulus_5_2
-        chosen_22 = torch.where(mask, 0, torch.where(mask_5, ratio_11, 0))
-        ratio_12 = grad_output_modulus / safe_output_modulus_6_2
-        product_10 = grad_grad_input_real * (chosen_22 + torch.where(mask, 0, ratio_12))
-        safe_output_modulus_7 = torch.where(mask_5 & ~mask, output_modulus, 1)
-        product_11 = grad_grad_output_factor * grad_output_real
-        chosen_23 = torch.where(mask_5, torch.where(mask, 0, product_11 / safe_output_modulus_7), 0)
-        product_12 = grad_grad_output_modulus * grad_output_real * output_factor
-        chosen_24 = torch.where(mask, 0, -(product_12 / torch.where(~mask, power, 1)))
-        ratio_13 = grad_output_factor_1 * input_real / safe_output_modulus_5_2
-        chosen_25 = torch.where(mask, 0, torch.where(mask_5, ratio_13, 0))
-        product_13 = grad_output_modulus_1 * input_real
-        chosen_26 = torch.where(mask, 0, product_13 / safe_output_modulus_6_2)
-        grad_input_real = product_10 + chosen_24 + chosen_23 + chosen_25 + chosen_26
+        mask_37 = mask_3 & ~mask
+        ratio_16 = grad_output_factor / torch.where(mask_37 & mask_7, output_modulus, 1)
+        chosen_46 = torch.where(mask_3, torch.where(mask, 0, torch.where(mask_7, ratio_16, 0)), 0)
+        safe_output_modulus_11 = torch.where(mask_37, output_modulus, 1)
+        chosen_47 = torch.where(mask, 0, grad_output_modulus / safe_output_modulus_11)
+        product_10 = grad_grad_input_real * (chosen_46 + torch.where(mask_3, chosen_47, 0))
+        safe_power_11 = torch.where(mask_9 & given_grads[0] & ~mask, power, 1)
+        ratio_17 = grad_grad_output_modulus * grad_output_real * output_factor / safe_power_11
+        chosen_49 = torch.where(mask, 0, -ratio_17)
+        safe_chosen_49 = chosen_49 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_48 = torch.where(mask_9, safe_chosen_49, 0)
+        safe_output_modulus_12 = torch.where(mask_7 & given_grads[0] & ~mask, output_modulus, 1)
+        ratio_18 = grad_grad_output_factor * grad_output_real / safe_output_modulus_12
+        chosen_51 = torch.where(mask, 0, ratio_18)
+        safe_chosen_51 = chosen_51 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_50 = torch.where(mask_7, safe_chosen_51, 0)
+        safe_output_modulus_13 = torch.where(mask_24 & ~mask & mask_7, output_modulus, 1)
+        ratio_19 = grad_output_factor_1 * input_real / safe_output_modulus_13
+        chosen_52 = torch.where(mask_24, torch.where(mask, 0, torch.where(mask_7, ratio_19, 0)), 0)
+        safe_output_modulus_14 = torch.where(mask_25 & ~mask, output_modulus, 1)
+        ratio_20 = grad_output_modulus_1 * input_real / safe_output_modulus_14
+        chosen_53 = torch.where(mask_25, torch.where(mask, 0, ratio_20), 0)
+        grad_input_real = product_10 + chosen_48 + chosen_50 + chosen_52 + chosen_53
         grad_input_real = grad_input_real.sum_to_size(input_real.shape)
     if needs_input_grad[3]:
-        safe_output_modulus_7_2 = torch.where(~mask & mask_5, output_modulus, 1)
-        safe_output_modulus_8 = torch.where(~mask, output_modulus, 1)
-        ratio_14 = grad_output_factor / safe_output_modulus_7_2
-        chosen_27 = torch.where(mask, 0, torch.where(mask_5, ratio_14, 0))
-        ratio_15 = grad_output_modulus / safe_output_modulus_8
-        product_14 = grad_grad_input_imag * (chosen_27 + torch.where(mask, 0, ratio_15))
-        safe_output_modulus_9 = torch.where(mask_5 & ~mask, output_modulus, 1)
-        product_15 = grad_grad_output_factor * grad_output_imag
-        chosen_28 = torch.where(mask_5, torch.where(mask, 0, product_15 / safe_output_modulus_9), 0)
-        product_16 = grad_grad_output_modulus * grad_output_imag * output_factor
-        chosen_29 = torch.where(mask, 0, -(product_16 / torch.where(~mask, power, 1)))
-        ratio_16 = grad_output_factor_1 * input_imag / safe_output_modulus_7_2
-        chosen_30 = torch.where(mask, 0, torch.where(mask_5, ratio_16, 0))
-        chosen_31 = torch.where(mask, 0, grad_output_modulus_1 * input_imag / safe_output_modulus_8)
-        grad_input_imag = product_14 + chosen_29 + chosen_28 + chosen_30 + chosen_31
+        mask_38 = mask_3 & ~mask
+        ratio_21 = grad_output_factor / torch.where(mask_38 & mask_7, output_modulus, 1)
+        chosen_54 = torch.where(mask_3, torch.where(mask, 0, torch.where(mask_7, ratio_21, 0)), 0)
+        safe_output_modulus_15 = torch.where(mask_38, output_modulus, 1)
+        chosen_55 = torch.where(mask, 0, grad_output_modulus / safe_output_modulus_15)
+        product_11 = grad_grad_input_imag * (chosen_54 + torch.where(mask_3, chosen_55, 0))
+        safe_power_12 = torch.where(mask_9 & given_grads[1] & ~mask, power, 1)
+        ratio_22 = grad_grad_output_modulus * grad_output_imag * output_factor / safe_power_12
+        chosen_57 = torch.where(mask, 0, -ratio_22)
+        safe_chosen_57 = chosen_57 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_56 = torch.where(mask_9, safe_chosen_57, 0)
+        safe_output_modulus_16 = torch.where(mask_7 & given_grads[1] & ~mask, output_modulus, 1)
+        ratio_23 = grad_grad_output_factor * grad_output_imag / safe_output_modulus_16
+        chosen_59 = torch.where(mask, 0, ratio_23)
+        safe_chosen_59 = chosen_59 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_58 = torch.where(mask_7, safe_chosen_59, 0)
+        safe_output_modulus_17 = torch.where(mask_24 & ~mask & mask_7, output_modulus, 1)
+        ratio_24 = grad_output_factor_1 * input_imag / safe_output_modulus_17
+        chosen_60 = torch.where(mask_24, torch.where(mask, 0, torch.where(mask_7, ratio_24, 0)), 0)
+        safe_output_modulus_18 = torch.where(mask_25 & ~mask, output_modulus, 1)
+        ratio_25 = grad_output_modulus_1 * input_imag / safe_output_modulus_18
+        chosen_61 = torch.where(mask_25, torch.where(mask, 0, ratio_25), 0)
+        grad_input_imag = product_11 + chosen_56 + chosen_58 + chosen_60 + chosen_61
         grad_input_imag = grad_input_imag.sum_to_size(input_imag.shape)
     if needs_input_grad[4]:
-        grad_bias = as_rows(torch.where(mask_5, grad_output_factor_1, 0)).sum(0)
+        grad_bias = as_rows(torch.where(mask_7, grad_output_factor_1, 0)).sum(0)
     return grad_grad_output_real, grad_grad_output_imag, grad_input_real, grad_input_imag, grad_bias
 
 
@@ -205,6 +301,7 @@ def modrelu_backward_tangent(
     input_real: Tensor,
     input_imag: Tensor,
     bias: Tensor,
+    given_grads: Sequence[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The directional derivative of the gradient."""
     output_modulus = torch.hypot(input_real, input_imag)
@@ -221,96 +318,173 @@ def modrelu_backward_tangent(
     chosen_3 = torch.where(mask_3, product / safe_output_modulus_2, 0)
     chosen_4 = torch.where(mask, 0, chosen_3)
     tangent_output_factor = chosen_4 + chosen_2 + torch.where(mask_3, tangent_bias, 0)
-    safe_output_modulus_3 = torch.where(~mask, output_modulus, 1)
-    chosen_5 = torch.where(mask, 0, grad_output_imag * input_imag / safe_output_modulus_3)
-    ratio = grad_output_real * input_real / safe_output_modulus_3
-    grad_output_factor = chosen_5 + torch.where(mask, 0, ratio)
-    safe_output_modulus_4 = torch.where(~mask, output_modulus, 1)
+    C = tangent_grad_output_real.shape[-1]
+    batch = grad_output_real.shape[:-1]
+    safe_output_modulus_5 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+    ratio = grad_output_imag * input_imag / safe_output_modulus_5
+    chosen_6 = torch.where(mask, 0, ratio)
+    chosen_5 = chosen_6 if given_grads[1] else tangent_input_real.new_zeros(*batch, C)
+    safe_output_modulus_6 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+    ratio_2 = grad_output_real * input_real / safe_output_modulus_6
+    chosen_7 = torch.where(mask, 0, ratio_2)
+    safe_chosen_7 = chosen_7 if given_grads[0] else tangent_input_real.new_zeros(*batch, C)
+    grad_output_factor = chosen_5 + safe_chosen_7
+    mask_24 = given_grads[1] & ~mask
+    mask_25 = given_grads[0] & ~mask
+    mask_6 = mask_24 | mask_25
+    safe_output_modulus_3 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+    safe_output_modulus_4 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
     product_3 = input_imag * grad_output_imag
     power = output_modulus**2
-    safe_power = torch.where(~mask, power, 1)
     product_4 = input_real * grad_output_real
-    total = product_3 / safe_power + product_4 / safe_power
-    chosen_6 = torch.where(mask, 0, -(tangent_output_modulus * total))
-    product_5 = tangent_input_real * grad_output_real
-    chosen_7 = torch.where(mask, 0, product_5 / safe_output_modulus_4)
-    product_6 = tangent_input_imag * grad_output_imag
-    chosen_8 = torch.where(mask, 0, product_6 / safe_output_modulus_4)
-    product_7 = tangent_grad_output_imag * input_imag
-    chosen_9 = torch.where(mask, 0, product_7 / safe_output_modulus_4)
-    ratio_2 = tangent_grad_output_real * input_real / safe_output_modulus_4
-    chosen_10 = torch.where(mask, 0, ratio_2)
-    tangent_grad_output_factor = chosen_7 + chosen_8 + chosen_9 + chosen_6 + chosen_10
-    safe_power_2 = torch.where(~mask, power, 1)
-    product_8 = grad_output_imag * output_factor * input_imag
-    chosen_11 = torch.where(mask, 0, -(product_8 / safe_power_2))
-    product_9 = grad_output_real * output_factor * input_real
-    grad_output_modulus = chosen_11 + torch.where(mask, 0, -(product_9 / safe_power_2))
-    safe_power_3 = torch.where(~mask, power, 1)
-    chosen_12 = torch.where(~mask, output_modulus**3, 1)
-    ratio_3 = 2 * input_imag * grad_output_imag * output_factor / chosen_12
-    ratio_4 = 2 * input_real * grad_output_real * output_factor / chosen_12
-    chosen_13 = torch.where(mask, 0, tangent_output_modulus * (ratio_3 + ratio_4))
-    total_2 = product_3 / safe_power_3 + product_4 / safe_power_3
-    chosen_14 = torch.where(mask, 0, -(tangent_output_factor * total_2))
-    product_10 = tangent_input_real * grad_output_real * output_factor
-    chosen_15 = torch.where(mask, 0, -(product_10 / safe_power_3))
-    product_11 = tangent_input_imag * grad_output_imag * output_factor
-    chosen_16 = torch.where(mask, 0, -(product_11 / safe_power_3))
-    product_12 = tangent_grad_output_imag * input_imag * output_factor
-    chosen_17 = torch.where(mask, 0, -(product_12 / safe_power_3))
+    safe_power_3 = torch.where(mask_6 & given_grads[1] & ~mask, power, 1)
+    neg_value = -(product_3 / safe_power_3)
+    chosen_10 = torch.where(mask, 0, neg_value)
+    chosen_9 = chosen_10 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    mask_35 = mask_6 & given_grads[0] & ~mask
+    chosen_11 = torch.where(mask, 0, -(product_4 / torch.where(mask_35, power, 1)))
+    safe_chosen_11 = chosen_11 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    total = chosen_9 + safe_chosen_11
+    chosen_8 = torch.where(mask_6, tangent_output_modulus * total, 0)
+    ratio_3 = tangent_input_real * grad_output_real / safe_output_modulus_3
+    chosen_13 = torch.where(mask, 0, ratio_3)
+    chosen_12 = chosen_13 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    ratio_4 = tangent_input_imag * grad_output_imag / safe_output_modulus_4
+    chosen_15 = torch.where(mask, 0, ratio_4)
+    chosen_14 = chosen_15 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    ratio_5 = tangent_grad_output_imag * input_imag / safe_output_modulus_4
+    chosen_17 = torch.where(mask, 0, ratio_5)
+    chosen_16 = chosen_17 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_5 = tangent_grad_output_real * input_real
+    chosen_18 = torch.where(mask, 0, product_5 / safe_output_modulus_3)
+    safe_chosen_18 = chosen_18 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    tangent_grad_output_factor = chosen_12 + chosen_14 + chosen_16 + chosen_8 + safe_chosen_18
+    product_6 = grad_output_imag * output_factor * input_imag
+    safe_power_4 = torch.where(given_grads[1] & ~mask, power, 1)
+    neg_value_2 = -(product_6 / safe_power_4)
+    chosen_20 = torch.where(mask, 0, neg_value_2)
+    chosen_19 = chosen_20 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_7 = grad_output_real * output_factor * input_real
+    ratio_6 = product_7 / torch.where(given_grads[0] & ~mask, power, 1)
+    chosen_21 = torch.where(mask, 0, -ratio_6)
+    safe_chosen_21 = chosen_21 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    grad_output_modulus = chosen_19 + safe_chosen_21
+    safe_power = torch.where(given_grads[0] & ~mask, power, 1)
+    safe_power_2 = torch.where(given_grads[1] & ~mask, power, 1)
+    mask_26 = mask_6 & given_grads[1] & ~mask
+    mask_27 = mask_6 & given_grads[0] & ~mask
+    power_2 = output_modulus**3
+    product_8 = 2 * input_imag * grad_output_imag * output_factor
+    ratio_7 = product_8 / torch.where(mask_26, power_2, 1)
+    chosen_24 = torch.where(mask, 0, ratio_7)
+    chosen_23 = chosen_24 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_9 = 2 * input_real * grad_output_real * output_factor
+    ratio_8 = product_9 / torch.where(mask_27, power_2, 1)
+    chosen_26 = torch.where(mask, 0, ratio_8)
+    chosen_25 = chosen_26 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    chosen_22 = torch.where(mask_6, tangent_output_modulus * (chosen_23 + chosen_25), 0)
+    ratio_9 = product_3 / torch.where(mask_26, power, 1)
+    chosen_29 = torch.where(mask, 0, -ratio_9)
+    chosen_28 = chosen_29 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    chosen_30 = torch.where(mask, 0, -(product_4 / torch.where(mask_27, power, 1)))
+    safe_chosen_30 = chosen_30 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    total_2 = chosen_28 + safe_chosen_30
+    chosen_27 = torch.where(mask_6, tangent_output_factor * total_2, 0)
+    product_10 = tangent_input_imag * grad_output_imag * output_factor
+    neg_value_3 = -(product_10 / safe_power_2)
+    chosen_32 = torch.where(mask, 0, neg_value_3)
+    chosen_31 = chosen_32 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_11 = tangent_grad_output_imag * input_imag * output_factor
+    neg_value_4 = -(product_11 / safe_power_2)
+    chosen_34 = torch.where(mask, 0, neg_value_4)
+    chosen_33 = chosen_34 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_12 = tangent_input_real * grad_output_real * output_factor
+    neg_value_5 = -(product_12 / safe_power)
+    chosen_36 = torch.where(mask, 0, neg_value_5)
+    chosen_35 = chosen_36 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
     product_13 = tangent_grad_output_real * input_real * output_factor
-    chosen_18 = torch.where(mask, 0, -(product_13 / safe_power_3))
-    total_3 = chosen_15 + chosen_16 + chosen_17
-    tangent_grad_output_modulus = total_3 + chosen_14 + chosen_13 + chosen_18
-    mask_10 = ~mask & mask_3
-    mask_14 = ~mask & mask_3
-    safe_output_modulus_5 = torch.where(~mask, output_modulus, 1)
-    safe_power_4 = torch.where(~mask, power, 1)
-    neg_value = -(input_real * grad_output_factor / torch.where(mask_14, power, 1))
-    ratio_5 = grad_output_real * output_factor / safe_power_4
-    difference = torch.where(mask_3, neg_value, 0) - ratio_5
-    ratio_6 = input_real * grad_output_modulus / safe_power_4
-    chosen_19 = torch.where(mask, 0, tangent_output_modulus * (difference - ratio_6))
-    ratio_7 = grad_output_factor / torch.where(mask_14, output_modulus, 1)
-    chosen_20 = torch.where(mask, 0, torch.where(mask_3, ratio_7, 0))
-    ratio_8 = grad_output_modulus / safe_output_modulus_5
-    product_14 = (chosen_20 + torch.where(mask, 0, ratio_8)) * tangent_input_real
-    safe_output_modulus_6 = torch.where(mask_10 & ~mask & mask_3, output_modulus, 1)
-    ratio_9 = tangent_grad_output_factor * input_real / safe_output_modulus_6
-    chosen_21 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, ratio_9, 0)), 0)
-    product_15 = tangent_grad_output_real * output_factor
-    chosen_22 = torch.where(mask, 0, product_15 / safe_output_modulus_5)
-    product_16 = tangent_output_factor * grad_output_real
-    chosen_23 = torch.where(mask, 0, product_16 / safe_output_modulus_5)
-    product_17 = tangent_grad_output_modulus * input_real
-    chosen_24 = torch.where(mask, 0, product_17 / safe_output_modulus_5)
-    total_4 = product_14 + chosen_22 + chosen_23
-    tangent_grad_input_real = total_4 + chosen_19 + chosen_21 + chosen_24
+    chosen_37 = torch.where(mask, 0, -(product_13 / safe_power))
+    safe_chosen_37 = chosen_37 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    total_3 = chosen_35 + chosen_31 + chosen_33
+    tangent_grad_output_modulus = total_3 + chosen_27 + chosen_22 + safe_chosen_37
+    mask_10 = mask_24 & given_grads[1] | mask_25 & given_grads[0]
+    mask_28 = mask_10 & ~mask
+    mask_29 = mask_28 & mask_3 & mask_6
+    mask_30 = mask_28 & mask_6
+    mask_14 = mask_25 | mask_29 | mask_30
+    mask_15 = mask_10 & (~mask & mask_3)
+    mask_31 = mask_10 & ~mask
+    mask_32 = mask_14 & mask_10 & ~mask
+    ratio_10 = input_real * grad_output_factor / torch.where(mask_32 & mask_3, power, 1)
+    chosen_39 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, -ratio_10, 0)), 0)
+    safe_power_5 = torch.where(mask_14 & given_grads[0] & ~mask, power, 1)
+    ratio_11 = grad_output_real * output_factor / safe_power_5
+    chosen_41 = torch.where(mask, 0, -ratio_11)
+    chosen_40 = chosen_41 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_14 = input_real * grad_output_modulus
+    chosen_42 = torch.where(mask, 0, -(product_14 / torch.where(mask_32, power, 1)))
+    total_4 = chosen_40 + chosen_39 + torch.where(mask_10, chosen_42, 0)
+    chosen_38 = torch.where(mask_14, tangent_output_modulus * total_4, 0)
+    ratio_12 = grad_output_factor / torch.where(mask_31 & mask_3, output_modulus, 1)
+    chosen_43 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, ratio_12, 0)), 0)
+    ratio_13 = grad_output_modulus / torch.where(mask_31, output_modulus, 1)
+    chosen_44 = torch.where(mask_10, torch.where(mask, 0, ratio_13), 0)
+    product_15 = (chosen_43 + chosen_44) * tangent_input_real
+    safe_output_modulus_7 = torch.where(mask_15 & mask_10 & ~mask & mask_3, output_modulus, 1)
+    ratio_14 = tangent_grad_output_factor * input_real / safe_output_modulus_7
+    chosen_46 = torch.where(mask, 0, torch.where(mask_3, ratio_14, 0))
+    chosen_45 = torch.where(mask_15, torch.where(mask_10, chosen_46, 0), 0)
+    safe_output_modulus_8 = torch.where(mask_28 & mask_10 & ~mask, output_modulus, 1)
+    ratio_15 = tangent_grad_output_modulus * input_real / safe_output_modulus_8
+    chosen_47 = torch.where(mask_28, torch.where(mask_10, torch.where(mask, 0, ratio_15), 0), 0)
+    safe_output_modulus_9 = torch.where(mask_25 & given_grads[0] & ~mask, output_modulus, 1)
+    ratio_16 = tangent_output_factor * grad_output_real / safe_output_modulus_9
+    chosen_49 = torch.where(mask, 0, ratio_16)
+    safe_chosen_49 = chosen_49 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    chosen_48 = torch.where(mask_25, safe_chosen_49, 0)
+    safe_output_modulus_10 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+    product_16 = tangent_grad_output_real * output_factor
+    chosen_50 = torch.where(mask, 0, product_16 / safe_output_modulus_10)
+    safe_chosen_50 = chosen_50 if given_grads[0] else tangent_grad_output_real.new_zeros(*batch, C)
+    total_5 = product_15 + safe_chosen_50 + chosen_48
+    tangent_grad_input_real = total_5 + chosen_38 + chosen_45 + chosen_47
     tangent_grad_input_real = tangent_grad_input_real.sum_to_size(input_real.shape)
-    mask_15 = ~mask & mask_3
-    safe_output_modulus_6_2 = torch.where(~mask, output_modulus, 1)
-    safe_power_5 = torch.where(~mask, power, 1)
-    neg_value_2 = -(input_imag * grad_output_factor / torch.where(mask_15, power, 1))
-    ratio_10 = grad_output_imag * output_factor / safe_power_5
-    difference_2 = torch.where(mask_3, neg_value_2, 0) - ratio_10
-    ratio_11 = input_imag * grad_output_modulus / safe_power_5
-    chosen_25 = torch.where(mask, 0, tangent_output_modulus * (difference_2 - ratio_11))
-    ratio_12 = grad_output_factor / torch.where(mask_15, output_modulus, 1)
-    chosen_26 = torch.where(mask, 0, torch.where(mask_3, ratio_12, 0))
-    ratio_13 = grad_output_modulus / safe_output_modulus_6_2
-    product_18 = (chosen_26 + torch.where(mask, 0, ratio_13)) * tangent_input_imag
-    safe_output_modulus_7 = torch.where(mask_10 & ~mask & mask_3, output_modulus, 1)
-    ratio_14 = tangent_grad_output_factor * input_imag / safe_output_modulus_7
-    chosen_27 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, ratio_14, 0)), 0)
+    mask_21 = mask_24 | mask_29 | mask_30
+    mask_33 = mask_10 & ~mask
+    mask_34 = mask_21 & mask_10 & ~mask
+    ratio_17 = input_imag * grad_output_factor / torch.where(mask_34 & mask_3, power, 1)
+    chosen_52 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, -ratio_17, 0)), 0)
+    safe_power_6 = torch.where(mask_21 & given_grads[1] & ~mask, power, 1)
+    ratio_18 = grad_output_imag * output_factor / safe_power_6
+    chosen_54 = torch.where(mask, 0, -ratio_18)
+    chosen_53 = chosen_54 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    product_17 = input_imag * grad_output_modulus
+    chosen_55 = torch.where(mask, 0, -(product_17 / torch.where(mask_34, power, 1)))
+    total_6 = chosen_53 + chosen_52 + torch.where(mask_10, chosen_55, 0)
+    chosen_51 = torch.where(mask_21, tangent_output_modulus * total_6, 0)
+    ratio_19 = grad_output_factor / torch.where(mask_33 & mask_3, output_modulus, 1)
+    chosen_56 = torch.where(mask_10, torch.where(mask, 0, torch.where(mask_3, ratio_19, 0)), 0)
+    ratio_20 = grad_output_modulus / torch.where(mask_33, output_modulus, 1)
+    chosen_57 = torch.where(mask_10, torch.where(mask, 0, ratio_20), 0)
+    product_18 = (chosen_56 + chosen_57) * tangent_input_imag
+    safe_output_modulus_11 = torch.where(mask_15 & mask_10 & ~mask & mask_3, output_modulus, 1)
+    ratio_21 = tangent_grad_output_factor * input_imag / safe_output_modulus_11
+    chosen_59 = torch.where(mask, 0, torch.where(mask_3, ratio_21, 0))
+    chosen_58 = torch.where(mask_15, torch.where(mask_10, chosen_59, 0), 0)
+    safe_output_modulus_12 = torch.where(mask_28 & mask_10 & ~mask, output_modulus, 1)
+    ratio_22 = tangent_grad_output_modulus * input_imag / safe_output_modulus_12
+    chosen_60 = torch.where(mask_28, torch.where(mask_10, torch.where(mask, 0, ratio_22), 0), 0)
+    safe_output_modulus_13 = torch.where(mask_24 & given_grads[1] & ~mask, output_modulus, 1)
+    ratio_23 = tangent_output_factor * grad_output_imag / safe_output_modulus_13
+    chosen_62 = torch.where(mask, 0, ratio_23)
+    safe_chosen_62 = chosen_62 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    chosen_61 = torch.where(mask_24, safe_chosen_62, 0)
+    safe_output_modulus_14 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
     product_19 = tangent_grad_output_imag * output_factor
-    chosen_28 = torch.where(mask, 0, product_19 / safe_output_modulus_6_2)
-    product_20 = tangent_output_factor * grad_output_imag
-    chosen_29 = torch.where(mask, 0, product_20 / safe_output_modulus_6_2)
-    product_21 = tangent_grad_output_modulus * input_imag
-    chosen_30 = torch.where(mask, 0, product_21 / safe_output_modulus_6_2)
-    total_5 = product_18 + chosen_28 + chosen_29
-    tangent_grad_input_imag = total_5 + chosen_25 + chosen_27 + chosen_30
+    chosen_63 = torch.where(mask, 0, product_19 / safe_output_modulus_14)
+    safe_chosen_63 = chosen_63 if given_grads[1] else tangent_grad_output_real.new_zeros(*batch, C)
+    total_7 = product_18 + safe_chosen_63 + chosen_61
+    tangent_grad_input_imag = total_7 + chosen_51 + chosen_58 + chosen_60
     tangent_grad_input_imag = tangent_grad_input_imag.sum_to_size(input_imag.shape)
     tangent_grad_bias = as_rows(torch.where(mask_3, tangent_grad_output_factor, 0)).sum(0)
     return tangent_grad_input_real, tangent_grad_input_imag, tangent_grad_bias
@@ -349,12 +523,13 @@ OP = register(
         check=check,
         backward_schema=(
             "(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor input_imag, "
-            "Tensor bias, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
+            "Tensor bias, bool[] given_grads, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
         ),
         saved=("input_real", "input_imag", "bias"),
         backward=function.modrelu_backward,
         backward_fake=backward_fake,
         tangent=function.modrelu_tangent,
+        asks_given=True,
         second=modrelu_second,
         second_returns=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),
         second_mask=("grad_output_real", "grad_output_imag", "input_real", "input_imag", "bias"),

@@ -72,8 +72,8 @@ def ray_sphere_second(
     total = power - square + power_2
     mask = total > 0
     if needs_input_grad[1] or needs_input_grad[2]:
-        chosen_2 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
-        grad_b = torch.where(mask, -(grad_distance * (b / chosen_2 + 1)), 0)
+        chosen_6 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
+        grad_b = torch.where(mask, -(grad_distance * (b / chosen_6 + 1)), 0)
     grad_grad_b_grad_direction = (grad_grad_direction * origin).sum(-1)
     grad_grad_b_grad_origin = (grad_grad_origin * direction).sum(-1)
     grad_grad_b = grad_grad_b_grad_direction + grad_grad_b_grad_origin
@@ -81,28 +81,28 @@ def ray_sphere_second(
     grad_grad_square = 2 * grad_grad_square_sum
     if needs_input_grad[1] or needs_input_grad[2]:
         sqrt_value = torch.sqrt(torch.where(mask, total, 1))
-        chosen_2_2 = torch.where(mask, sqrt_value**3, 1)
-        difference = 1 / torch.where(mask, sqrt_value, 1) - power / chosen_2_2
-        chosen_6 = torch.where(mask, -(grad_grad_b * difference * grad_distance), 0)
-        chosen_7 = torch.where(mask, grad_grad_radius * b * radius * grad_distance / chosen_2_2, 0)
-        ratio_2 = -0.5 * grad_grad_square * b * grad_distance / chosen_2_2
-        grad_b_1 = chosen_7 + chosen_6 + torch.where(mask, ratio_2, 0)
+        chosen_2 = torch.where(mask, sqrt_value**3, 1)
+        difference = 1 / torch.where(mask, sqrt_value, 1) - power / chosen_2
+        chosen_9 = torch.where(mask, -(grad_grad_b * difference * grad_distance), 0)
+        chosen_10 = torch.where(mask, grad_grad_radius * b * radius * grad_distance / chosen_2, 0)
+        ratio_2 = -0.5 * grad_grad_square * b * grad_distance / chosen_2
+        grad_b_1 = chosen_10 + chosen_9 + torch.where(mask, ratio_2, 0)
     batch = grad_distance.shape
     if needs_input_grad[0]:
-        chosen_3_2 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
-        chosen_8 = torch.where(mask, -(grad_grad_radius * radius / chosen_3_2), 0)
-        chosen_9 = torch.where(mask, -(grad_grad_b * (b / chosen_3_2 + 1)), 0)
-        ratio_3 = 0.5 * grad_grad_square / chosen_3_2
-        grad_grad_distance = chosen_8 + chosen_9 + torch.where(mask, ratio_3, 0)
+        chosen_3 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
+        chosen_11 = torch.where(mask, -(grad_grad_radius * radius / chosen_3), 0)
+        chosen_12 = torch.where(mask, -(grad_grad_b * (b / chosen_3 + 1)), 0)
+        ratio_3 = 0.5 * grad_grad_square / chosen_3
+        grad_grad_distance = chosen_11 + chosen_12 + torch.where(mask, ratio_3, 0)
         grad_grad_distance = torch.broadcast_to(grad_grad_distance, batch).to(dtype)
     if needs_input_grad[1]:
-        chosen = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
-        grad_square = torch.where(mask, 0.5 * grad_distance / chosen, 0)
-        chosen_3 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)) ** 3, 1)
-        chosen_4 = torch.where(mask, -0.5 * grad_grad_radius * radius * grad_distance / chosen_3, 0)
-        chosen_5 = torch.where(mask, -0.5 * grad_grad_b * b * grad_distance / chosen_3, 0)
-        ratio = 0.25 * grad_grad_square * grad_distance / chosen_3
-        grad_square_1 = chosen_4 + chosen_5 + torch.where(mask, ratio, 0)
+        chosen_5 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
+        grad_square = torch.where(mask, 0.5 * grad_distance / chosen_5, 0)
+        chosen = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)) ** 3, 1)
+        chosen_7 = torch.where(mask, -0.5 * grad_grad_radius * radius * grad_distance / chosen, 0)
+        chosen_8 = torch.where(mask, -0.5 * grad_grad_b * b * grad_distance / chosen, 0)
+        ratio = 0.25 * grad_grad_square * grad_distance / chosen
+        grad_square_1 = chosen_7 + chosen_8 + torch.where(mask, ratio, 0)
         product = 2 * grad_grad_origin * grad_square.unsqueeze(-1)
         product_2 = grad_grad_direction * grad_b.unsqueeze(-1)
         product_3 = 2 * grad_square_1.unsqueeze(-1) * origin
@@ -113,14 +113,14 @@ def ray_sphere_second(
         grad_direction = grad_direction.sum_to_size(direction.shape).to(dtype)
     if needs_input_grad[3]:
         sqrt_value_2 = torch.sqrt(torch.where(mask, total, 1))
-        chosen_4_2 = torch.where(mask, sqrt_value_2**3, 1)
+        chosen_4 = torch.where(mask, sqrt_value_2**3, 1)
         ratio_4 = grad_distance / torch.where(mask, sqrt_value_2, 1)
-        difference_2 = power_2 * grad_distance / chosen_4_2 - ratio_4
-        chosen_10 = torch.where(mask, grad_grad_radius * difference_2, 0)
+        difference_2 = power_2 * grad_distance / chosen_4 - ratio_4
+        chosen_13 = torch.where(mask, grad_grad_radius * difference_2, 0)
         product_4 = -0.5 * grad_grad_square * radius * grad_distance
-        chosen_11 = torch.where(mask, product_4 / chosen_4_2, 0)
-        ratio_5 = grad_grad_b * b * radius * grad_distance / chosen_4_2
-        grad_radius = chosen_10 + torch.where(mask, ratio_5, 0) + chosen_11
+        chosen_14 = torch.where(mask, product_4 / chosen_4, 0)
+        ratio_5 = grad_grad_b * b * radius * grad_distance / chosen_4
+        grad_radius = chosen_13 + torch.where(mask, ratio_5, 0) + chosen_14
         grad_radius = grad_radius.sum_to_size(radius.shape).to(dtype)
     return grad_grad_distance, grad_origin, grad_direction, grad_radius
 
@@ -150,27 +150,27 @@ def ray_sphere_backward_tangent(
     power_2 = radius**2
     total = power - square + power_2
     mask = total > 0
-    chosen = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
-    grad_square = torch.where(mask, 0.5 * grad_distance / chosen, 0)
+    chosen_4 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
+    grad_square = torch.where(mask, 0.5 * grad_distance / chosen_4, 0)
     sqrt_value = torch.sqrt(torch.where(mask, total, 1))
-    chosen_2 = torch.where(mask, sqrt_value**3, 1)
+    chosen = torch.where(mask, sqrt_value**3, 1)
     safe_sqrt_value = torch.where(mask, sqrt_value, 1)
-    chosen_3 = torch.where(mask, 0.5 * tangent_grad_distance / safe_sqrt_value, 0)
-    chosen_4 = torch.where(mask, -0.5 * tangent_radius * radius * grad_distance / chosen_2, 0)
-    chosen_5 = torch.where(mask, -0.5 * tangent_b * b * grad_distance / chosen_2, 0)
-    ratio = 0.25 * tangent_square * grad_distance / chosen_2
-    tangent_grad_square = chosen_5 + torch.where(mask, ratio, 0) + chosen_4 + chosen_3
-    chosen_6 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
-    grad_b = torch.where(mask, -(grad_distance * (b / chosen_6 + 1)), 0)
+    chosen_5 = torch.where(mask, 0.5 * tangent_grad_distance / safe_sqrt_value, 0)
+    chosen_6 = torch.where(mask, -0.5 * tangent_radius * radius * grad_distance / chosen, 0)
+    chosen_7 = torch.where(mask, -0.5 * tangent_b * b * grad_distance / chosen, 0)
+    ratio = 0.25 * tangent_square * grad_distance / chosen
+    tangent_grad_square = chosen_7 + torch.where(mask, ratio, 0) + chosen_6 + chosen_5
+    chosen_8 = torch.where(mask, torch.sqrt(torch.where(mask, total, 1)), 1)
+    grad_b = torch.where(mask, -(grad_distance * (b / chosen_8 + 1)), 0)
     sqrt_value_2 = torch.sqrt(torch.where(mask, total, 1))
     safe_sqrt_value_2 = torch.where(mask, sqrt_value_2, 1)
-    chosen_2_2 = torch.where(mask, sqrt_value_2**3, 1)
-    difference = 1 / safe_sqrt_value_2 - power / chosen_2_2
-    chosen_7 = torch.where(mask, -(tangent_b * difference * grad_distance), 0)
-    chosen_8 = torch.where(mask, tangent_radius * b * radius * grad_distance / chosen_2_2, 0)
-    chosen_9 = torch.where(mask, -(tangent_grad_distance * (b / safe_sqrt_value_2 + 1)), 0)
-    ratio_2 = -0.5 * tangent_square * b * grad_distance / chosen_2_2
-    tangent_grad_b = chosen_7 + torch.where(mask, ratio_2, 0) + chosen_8 + chosen_9
+    chosen_2 = torch.where(mask, sqrt_value_2**3, 1)
+    difference = 1 / safe_sqrt_value_2 - power / chosen_2
+    chosen_9 = torch.where(mask, -(tangent_b * difference * grad_distance), 0)
+    chosen_10 = torch.where(mask, tangent_radius * b * radius * grad_distance / chosen_2, 0)
+    chosen_11 = torch.where(mask, -(tangent_grad_distance * (b / safe_sqrt_value_2 + 1)), 0)
+    ratio_2 = -0.5 * tangent_square * b * grad_distance / chosen_2
+    tangent_grad_b = chosen_9 + torch.where(mask, ratio_2, 0) + chosen_10 + chosen_11
     product = 2 * origin * tangent_grad_square.unsqueeze(-1)
     product_2 = 2 * grad_square.unsqueeze(-1) * tangent_origin
     product_3 = direction * tangent_grad_b.unsqueeze(-1)
@@ -181,15 +181,14 @@ def ray_sphere_backward_tangent(
     tangent_grad_direction = product_5 + grad_b.unsqueeze(-1) * tangent_origin
     tangent_grad_direction = tangent_grad_direction.sum_to_size(direction.shape).to(dtype)
     sqrt_value_3 = torch.sqrt(torch.where(mask, total, 1))
-    chosen_3_2 = torch.where(mask, sqrt_value_3**3, 1)
+    chosen_3 = torch.where(mask, sqrt_value_3**3, 1)
     safe_sqrt_value_3 = torch.where(mask, sqrt_value_3, 1)
-    difference_2 = power_2 * grad_distance / chosen_3_2 - grad_distance / safe_sqrt_value_3
-    chosen_10 = torch.where(mask, tangent_radius * difference_2, 0)
-    product_6 = -0.5 * tangent_square * radius * grad_distance
-    chosen_11 = torch.where(mask, product_6 / chosen_3_2, 0)
-    chosen_12 = torch.where(mask, tangent_b * b * radius * grad_distance / chosen_3_2, 0)
+    difference_2 = power_2 * grad_distance / chosen_3 - grad_distance / safe_sqrt_value_3
+    chosen_12 = torch.where(mask, tangent_radius * difference_2, 0)
+    chosen_13 = torch.where(mask, -0.5 * tangent_square * radius * grad_distance / chosen_3, 0)
+    chosen_14 = torch.where(mask, tangent_b * b * radius * grad_distance / chosen_3, 0)
     neg_value = -(tangent_grad_distance * radius / safe_sqrt_value_3)
-    tangent_grad_radius = chosen_12 + chosen_11 + chosen_10 + torch.where(mask, neg_value, 0)
+    tangent_grad_radius = chosen_14 + chosen_13 + chosen_12 + torch.where(mask, neg_value, 0)
     tangent_grad_radius = tangent_grad_radius.sum_to_size(radius.shape).to(dtype)
     return tangent_grad_origin, tangent_grad_direction, tangent_grad_radius
 

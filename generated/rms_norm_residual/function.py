@@ -49,6 +49,7 @@ def rms_norm_residual_backward(
     input: Tensor,
     residual: Tensor,
     weight: Tensor | None,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
@@ -61,21 +62,25 @@ def rms_norm_residual_backward(
             grad_rstd = (grad_output * hidden * weight).sum(-1)
         else:
             grad_rstd = (grad_output * hidden).sum(-1)
-        grad_mean_d = -0.5 * grad_rstd * rstd**3
+    batch = grad_output.shape[:-1]
+    if needs_input_grad[0] or needs_input_grad[1]:
+        grad_mean_d = -0.5 * rstd**3 * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
     D = grad_output.shape[-1]
     if needs_input_grad[0] or needs_input_grad[1]:
         if weight is not None:
-            product = grad_output * rstd.unsqueeze(-1) * weight
-            whole_grad_residual = grad_hidden + product + 2 * grad_mean_d.unsqueeze(-1) * hidden / D
+            product = rstd.unsqueeze(-1) * weight * grad_output
         else:
-            ratio = 2 * grad_mean_d.unsqueeze(-1) * hidden / D
-            whole_grad_residual = grad_hidden + grad_output * rstd.unsqueeze(-1) + ratio
+            product = rstd.unsqueeze(-1) * grad_output
+        chosen = product if given_grads[0] else grad_output.new_zeros(*batch, D)
+        whole_grad_residual = grad_hidden + chosen + 2 * grad_mean_d.unsqueeze(-1) * hidden / D
     if needs_input_grad[0]:
         grad_input = whole_grad_residual.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
         grad_residual = whole_grad_residual.sum_to_size(residual.shape).to(dtype)
     if needs_input_grad[2]:
-        grad_weight = as_rows(grad_output * hidden * rstd.unsqueeze(-1)).sum(0).to(dtype)
+        product_2 = hidden * rstd.unsqueeze(-1) * grad_output
+        safe_product_2 = product_2 if given_grads[0] else grad_output.new_zeros(*batch, D)
+        grad_weight = as_rows(safe_product_2).sum(0).to(dtype)
     return grad_input, grad_residual, grad_weight
 
 
@@ -136,11 +141,12 @@ class RmsNormResidualFunction(torch.autograd.Function):
             return None, None, None, None
         input, residual, weight, hidden, rstd = ctx.saved_tensors
         (eps,) = ctx.params
+        given_grads = grad_output is not None, grad_hidden is not None
         grad_output, grad_hidden = filled((grad_output, grad_hidden), ctx.shapes)
         if torch.is_grad_enabled():  # differentiated again: intermediates as functions of the inputs
             _, _, rstd = rms_norm_residual_forward(input, residual, weight, eps)
         grad_input, grad_residual, grad_weight = rms_norm_residual_backward(
-            grad_output, grad_hidden, hidden, rstd, input, residual, weight, ctx.needs_input_grad
+            grad_output, grad_hidden, hidden, rstd, input, residual, weight, given_grads, ctx.needs_input_grad
         )
         return grad_input, grad_residual, grad_weight, None
 

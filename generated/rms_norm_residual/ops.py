@@ -69,6 +69,7 @@ def backward_fake(
     hidden: Tensor,
     rstd: Tensor,
     eps: float,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor, ...]:
     """Empty gradients."""
@@ -92,6 +93,7 @@ def rms_norm_residual_second(
     hidden: Tensor,
     weight: Tensor | None,
     eps: float,
+    given_grads: Sequence[bool],
     needs_input_grad: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
@@ -104,28 +106,39 @@ def rms_norm_residual_second(
         mean_d = (hidden**2).mean(-1)
         rstd = torch.rsqrt(mean_d + eps)
         power = rstd**3
+    batch = grad_output.shape[:-1]
     whole_grad_grad_hidden = grad_grad_input + grad_grad_residual
     if needs_input_grad[0] or needs_input_grad[5] or needs_input_grad[2]:
         grad_grad_mean_d_sum = (whole_grad_grad_hidden * hidden).sum(-1)
     D = grad_grad_input.shape[-1]
     if needs_input_grad[0] or needs_input_grad[5] or needs_input_grad[2]:
         grad_grad_mean_d = 2 * grad_grad_mean_d_sum / D
-        grad_grad_rstd = -0.5 * grad_grad_mean_d * power
-    batch = grad_output.shape[:-1]
+        product = -0.5 * grad_grad_mean_d * power
+        grad_grad_rstd = torch.broadcast_to(product, batch) if given_grads[0] else grad_grad_input.new_zeros(batch)
     if needs_input_grad[0]:
         if weight is not None:
-            product = whole_grad_grad_hidden * rstd.unsqueeze(-1) * weight
-            product_2 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
-            grad_grad_output = product_2 + product + grad_grad_rstd.unsqueeze(-1) * hidden * weight
+            product_5 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * weight
+            chosen = (
+                torch.broadcast_to(product_5, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            )
+            product_6 = grad_grad_weight * hidden * rstd.unsqueeze(-1)
+            chosen_2 = (
+                torch.broadcast_to(product_6, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            )
+            grad_grad_output = chosen_2 + chosen + grad_grad_rstd.unsqueeze(-1) * hidden * weight
         else:
-            product_2 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
-            grad_grad_output = product_2 + grad_grad_rstd.unsqueeze(-1) * hidden
-        grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, D)).to(dtype)
+            product_4 = whole_grad_grad_hidden * rstd.unsqueeze(-1)
+            chosen = (
+                torch.broadcast_to(product_4, (*batch, D)) if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            )
+            grad_grad_output = chosen + grad_grad_rstd.unsqueeze(-1) * hidden
+        grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         grad_grad_hidden = torch.broadcast_to(whole_grad_grad_hidden, (*batch, D)).to(dtype)
     if needs_input_grad[5]:
-        product_3 = whole_grad_grad_hidden * grad_output * rstd.unsqueeze(-1)
-        grad_weight_grad_hidden_1 = as_rows(product_3).sum(0)
+        product_7 = whole_grad_grad_hidden * rstd.unsqueeze(-1) * grad_output
+        safe_product_7 = product_7 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+        grad_weight_grad_hidden_1 = as_rows(safe_product_7).sum(0)
         grad_weight_grad_rstd = as_rows(grad_grad_rstd.unsqueeze(-1) * grad_output * hidden).sum(0)
         grad_weight = grad_weight_grad_hidden_1 + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
@@ -134,26 +147,34 @@ def rms_norm_residual_second(
             grad_rstd = (grad_output * hidden * weight).sum(-1)
         else:
             grad_rstd = (grad_output * hidden).sum(-1)
-        grad_mean_d = -0.5 * grad_rstd * power
+        grad_mean_d = -0.5 * power * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
         if weight is not None:
-            grad_rstd_grad_weight = (grad_grad_weight * grad_output * hidden).sum(-1)
-            grad_rstd_grad_hidden_1 = (whole_grad_grad_hidden * grad_output * weight).sum(-1)
-            total = grad_rstd_grad_weight + grad_rstd_grad_hidden_1
-            grad_mean_d_1 = -0.5 * (total - 1.5 * grad_grad_mean_d * grad_rstd * rstd**2) * power
+            product_2 = grad_grad_weight * hidden * grad_output
         else:
-            grad_rstd_grad_hidden_1 = (whole_grad_grad_hidden * grad_output).sum(-1)
-            product = 1.5 * grad_grad_mean_d * grad_rstd * rstd**2
-            grad_mean_d_1 = -0.5 * (grad_rstd_grad_hidden_1 - product) * power
+            product_2 = whole_grad_grad_hidden * grad_output
+        safe_product_2 = product_2 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+        grad_rstd_grad_weight = safe_product_2.sum(-1)
         if weight is not None:
-            product_4 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
-            product_5 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+            product_3 = whole_grad_grad_hidden * weight * grad_output
+            safe_product_3 = product_3 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            grad_rstd_grad_hidden_1 = safe_product_3.sum(-1)
+            product_4 = -1.5 * grad_grad_mean_d * rstd**2 * grad_rstd
+            total = grad_rstd_grad_weight + grad_rstd_grad_hidden_1 + product_4
+        else:
+            product_3 = -1.5 * grad_grad_mean_d * rstd**2 * grad_rstd
+            total = grad_rstd_grad_weight + product_3
+        grad_mean_d_1 = -0.5 * power * total if given_grads[0] else grad_grad_input.new_zeros(batch)
+        if weight is not None:
+            product_8 = grad_grad_weight * rstd.unsqueeze(-1) * grad_output
+            chosen_3 = product_8 if given_grads[0] else grad_grad_input.new_zeros(*batch, D)
+            product_9 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
         ratio = 2 * whole_grad_grad_hidden * grad_mean_d.unsqueeze(-1) / D
         if weight is not None:
             ratio_2 = 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
-            grad_saved_hidden = product_4 + ratio + product_5 + ratio_2
+            grad_saved_hidden = chosen_3 + ratio + product_9 + ratio_2
         else:
-            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
-            grad_saved_hidden = ratio + product_3 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
+            product_5 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            grad_saved_hidden = ratio + product_5 + 2 * grad_mean_d_1.unsqueeze(-1) * hidden / D
         grad_saved_hidden = grad_saved_hidden.sum_to_size(hidden.shape).to(dtype)
     return grad_grad_output, grad_grad_hidden, grad_weight, grad_saved_hidden
 
@@ -169,6 +190,7 @@ def rms_norm_residual_backward_tangent(
     residual: Tensor,
     weight: Tensor | None,
     eps: float,
+    given_grads: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The directional derivative of the gradient."""
     tangent_grad_weight = None
@@ -190,30 +212,44 @@ def rms_norm_residual_backward_tangent(
     else:
         grad_rstd = (grad_output * hidden).sum(-1)
         tangent_grad_rstd = (hidden * tangent_grad_output + grad_output * tangent_hidden).sum(-1)
-    grad_mean_d = -0.5 * grad_rstd * power
-    product_3 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
-    tangent_grad_mean_d = -(0.5 * power * tangent_grad_rstd + product_3)
+    batch = grad_output.shape[:-1]
+    product_3 = -0.5 * power * grad_rstd
+    grad_mean_d = product_3 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    product_4 = -1.5 * tangent_rstd * rstd**2 * grad_rstd
+    chosen = product_4 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    product_5 = -0.5 * tangent_grad_rstd * power
+    safe_product_5 = product_5 if given_grads[0] else tangent_grad_output.new_zeros(batch)
+    tangent_grad_mean_d = chosen + safe_product_5
     D = tangent_grad_output.shape[-1]
     if weight is not None:
-        product_4 = rstd.unsqueeze(-1) * weight * tangent_grad_output
-        product_5 = grad_output * weight * tangent_rstd.unsqueeze(-1)
-        product_6 = grad_output * rstd.unsqueeze(-1) * tangent_weight
+        product_6 = tangent_rstd.unsqueeze(-1) * weight * grad_output
+        chosen_2 = product_6 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_7 = tangent_weight * rstd.unsqueeze(-1) * grad_output
+        chosen_3 = product_7 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_8 = tangent_grad_output * rstd.unsqueeze(-1) * weight
+        chosen_4 = product_8 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+    else:
+        product_4 = tangent_rstd.unsqueeze(-1) * grad_output
+        chosen_2 = product_4 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_5 = tangent_grad_output * rstd.unsqueeze(-1)
+        chosen_3 = product_5 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
     ratio = 2 * hidden * tangent_grad_mean_d.unsqueeze(-1) / D
     ratio_2 = 2 * grad_mean_d.unsqueeze(-1) * tangent_hidden / D
     if weight is not None:
-        total = tangent_grad_hidden + product_4 + product_5
-        whole_tangent_grad_residual = total + product_6 + ratio + ratio_2
+        total = tangent_grad_hidden + chosen_2 + chosen_3
+        whole_tangent_grad_residual = total + chosen_4 + ratio + ratio_2
     else:
-        product_2 = rstd.unsqueeze(-1) * tangent_grad_output
-        product_3 = grad_output * tangent_rstd.unsqueeze(-1)
-        whole_tangent_grad_residual = tangent_grad_hidden + product_2 + product_3 + ratio + ratio_2
+        whole_tangent_grad_residual = tangent_grad_hidden + chosen_2 + chosen_3 + ratio + ratio_2
     tangent_grad_input = whole_tangent_grad_residual.sum_to_size(input.shape).to(dtype)
     tangent_grad_residual = whole_tangent_grad_residual.sum_to_size(residual.shape).to(dtype)
     if weight is not None:
-        product_7 = hidden * rstd.unsqueeze(-1) * tangent_grad_output
-        product_8 = grad_output * rstd.unsqueeze(-1) * tangent_hidden
-        product_9 = grad_output * hidden * tangent_rstd.unsqueeze(-1)
-        tangent_grad_weight = as_rows(product_7 + product_8 + product_9).sum(0).to(dtype)
+        product_9 = tangent_hidden * rstd.unsqueeze(-1) * grad_output
+        chosen_5 = product_9 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_10 = tangent_rstd.unsqueeze(-1) * hidden * grad_output
+        chosen_6 = product_10 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        product_11 = tangent_grad_output * hidden * rstd.unsqueeze(-1)
+        safe_product_11 = product_11 if given_grads[0] else tangent_grad_output.new_zeros(*batch, D)
+        tangent_grad_weight = as_rows(chosen_5 + chosen_6 + safe_product_11).sum(0).to(dtype)
     return tangent_grad_input, tangent_grad_residual, tangent_grad_weight
 
 
@@ -257,16 +293,19 @@ OP = register(
         check=check,
         backward_schema=(
             "(Tensor grad_output, Tensor grad_hidden, Tensor input, Tensor residual, Tensor? weight, "
-            "Tensor hidden, Tensor rstd, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)"
+            "Tensor hidden, Tensor rstd, float eps, bool[] given_grads, bool[] needs_input_grad)"
+            " -> (Tensor, Tensor, Tensor)"
         ),
         saved=("input", "residual", "weight", "hidden", "rstd"),
         read=read,
         backward=function.rms_norm_residual_backward,
         backward_fake=backward_fake,
         tangent=function.rms_norm_residual_tangent,
+        asks_given=True,
         second=rms_norm_residual_second,
         second_returns=("grad_output", "grad_hidden", "weight", "hidden"),
         second_mask=("grad_output", "grad_hidden", "hidden", "input", "residual", "weight"),
+        second_given={"hidden": (0,)},
         backward_tangent=rms_norm_residual_backward_tangent,
         views=("grad_residual", "tangent_grad_residual"),
         autocast="float32",

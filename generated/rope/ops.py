@@ -205,9 +205,9 @@ def rope_backward_tangent(
     product_3 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
     product_4 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
     tangent_grad_cos_output = as_rows(product_3 + product_4, 2).sum(0)
-    tangent_grad_output_picked_2 = tangent_grad_output[..., H:]
+    tangent_grad_output_picked = tangent_grad_output[..., H:]
     grad_output_picked = grad_output[..., H:]
-    product_5 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked_2
+    product_5 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked
     tangent_input_picked = window(tangent_input, -1, H, (H, 1))
     product_6 = grad_output_picked * tangent_input_picked
     tangent_grad_cos_output_1 = as_rows(product_5 + product_6, 2).sum(0)
@@ -217,7 +217,7 @@ def rope_backward_tangent(
     tangent_input_picked_2 = window(tangent_input, -1, H, (H, 1))
     product_8 = grad_output[..., :H] * tangent_input_picked_2
     tangent_grad_sin_output_sum = as_rows(product_7 + product_8, 2).sum(0)
-    product_9 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked_2
+    product_9 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked
     product_10 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
     tangent_grad_sin_output_1 = as_rows(product_9 + product_10, 2).sum(0)
     tangent_grad_sin = tangent_grad_sin_output_1 - tangent_grad_sin_output_sum

@@ -17,8 +17,7 @@ from . import SegmentSoftmax, segment_softmax
 class TestSegmentSoftmax(OperatorTests):
     operator = staticmethod(segment_softmax)
     differentiable = ("input",)
-    stated_gradient = True
-    stated_twice = True
+    held = True
     make_module = staticmethod(lambda: SegmentSoftmax(num_segments=2))
     cases = (
         Case(

@@ -183,19 +183,19 @@ def sinkhorn_softmin_backward_tangent(
     logsumexp_j = logsumexp(ratio, -1)
     mask = logsumexp_j == -math.inf
     difference_2 = ratio - logsumexp_j.unsqueeze(-1)
-    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
+    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
     difference_3 = tangent_f.unsqueeze(-2) / eps - tangent_cost / eps
-    tangent_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, difference_3 * exp_value).sum(-1)
+    tangent_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, difference_3 * exp_value_2).sum(-1)
     grad_logsumexp_j = -(grad_output * eps)
     tangent_grad_logsumexp_j = -(eps * tangent_grad_output)
-    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
-    product_2 = tangent_logsumexp_j.unsqueeze(-1) * exp_value_2 * grad_logsumexp_j.unsqueeze(-1)
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))
+    product_2 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_logsumexp_j.unsqueeze(-1)
     chosen = torch.where(mask.unsqueeze(-1), 0, -product_2)
-    product_3 = tangent_cost * exp_value_2 * grad_logsumexp_j.unsqueeze(-1)
+    product_3 = tangent_cost * exp_value * grad_logsumexp_j.unsqueeze(-1)
     chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(product_3 / eps))
-    product_4 = tangent_f.unsqueeze(-2) * exp_value_2 * grad_logsumexp_j.unsqueeze(-1)
+    product_4 = tangent_f.unsqueeze(-2) * exp_value * grad_logsumexp_j.unsqueeze(-1)
     chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_4 / eps)
-    product_5 = tangent_grad_logsumexp_j.unsqueeze(-1) * exp_value_2
+    product_5 = tangent_grad_logsumexp_j.unsqueeze(-1) * exp_value
     chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_5)
     tangent_grad_logsumexp_j_body = chosen + chosen_4 + chosen_3 + chosen_2
     exp_value_3 = torch.exp(torch.where(~mask.unsqueeze(-1), difference_2, 0))

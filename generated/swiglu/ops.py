@@ -86,10 +86,10 @@ def swiglu_backward_tangent(
     grad_output, gate, up = upcast_all(grad_output, gate, up)
     sigmoid_gate = torch.sigmoid(-gate)
     sigmoid_gate_2 = torch.sigmoid(gate)
-    silu_gate = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
-    max_gate = torch.clamp(1 - silu_gate, min=-1e38)
-    silu_gate_2 = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
-    max_silu_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
+    silu_gate_2 = torch.nn.functional.silu(torch.clamp(-gate, min=-1e4))
+    max_gate = torch.clamp(1 - silu_gate_2, min=-1e38)
+    silu_gate = torch.nn.functional.silu(torch.clamp(gate, min=-1e4))
+    max_silu_gate = torch.clamp(1 - silu_gate, min=-1e38)
     product = sigmoid_gate * sigmoid_gate_2 * max_silu_gate * grad_output * up
     total = sigmoid_gate * sigmoid_gate_2 * max_gate * grad_output * up + product
     product_2 = sigmoid_gate_2 * max_gate * up * tangent_grad_output
@@ -97,7 +97,7 @@ def swiglu_backward_tangent(
     tangent_grad_gate = total * tangent_gate + product_2 + product_3
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     product_4 = sigmoid_gate_2 * max_gate * grad_output * tangent_gate
-    tangent_grad_up = silu_gate_2 * tangent_grad_output + product_4
+    tangent_grad_up = silu_gate * tangent_grad_output + product_4
     tangent_grad_up = tangent_grad_up.sum_to_size(up.shape).to(dtype)
     return tangent_grad_gate, tangent_grad_up
 

@@ -80,16 +80,16 @@ def z_loss_second(
         mask = condition & (~mask_9 & condition)
     difference = logits - logsumexp_v.unsqueeze(-1)
     if condition is not None:
-        mask_3 = mask & condition & ~mask_9
-        exp_value = torch.exp(torch.where(mask_3.unsqueeze(-1), difference, 0))
-        chosen = torch.where(mask_9.unsqueeze(-1), 0, grad_grad_logits * exp_value)
+        mask_13 = mask & condition & ~mask_9
+        exp_value_2 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
+        chosen = torch.where(mask_9.unsqueeze(-1), 0, grad_grad_logits * exp_value_2)
         safe_chosen = torch.where(condition.unsqueeze(-1), chosen, 0)
         grad_grad_logsumexp_v = torch.where(mask.unsqueeze(-1), safe_chosen, 0).sum(-1)
         mask_10 = condition & ~mask_9
         mask_11 = mask & mask_10
     else:
-        exp_value = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-        product = grad_grad_logits * exp_value
+        exp_value_2 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
+        product = grad_grad_logits * exp_value_2
         grad_grad_logsumexp_v = torch.where(mask_9.unsqueeze(-1), 0, product).sum(-1)
     if needs_input_grad[0]:
         if condition is not None:
@@ -108,40 +108,40 @@ def z_loss_second(
             grad_mean_n = grad_loss * scale
             grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
         if condition is not None:
-            mask_5 = mask & condition & ~mask_9
-            exp_value_2 = torch.exp(torch.where(mask_5.unsqueeze(-1), difference, 0))
-            neg_value = -(grad_grad_logits * exp_value_2 * grad_logsumexp_v.unsqueeze(-1))
+            mask_14 = mask & condition & ~mask_9
+            exp_value_3 = torch.exp(torch.where(mask_14.unsqueeze(-1), difference, 0))
+            neg_value = -(grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1))
             chosen_2 = torch.where(mask_9.unsqueeze(-1), 0, neg_value)
             safe_chosen_2 = torch.where(condition.unsqueeze(-1), chosen_2, 0)
             grad_logsumexp_v_grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen_2, 0).sum(-1)
             chosen_3 = torch.where(condition, 2 * grad_grad_logsumexp_v * grad_sum_n, 0)
             grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + torch.where(mask_11, chosen_3, 0)
         else:
-            exp_value_2 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-            product_2 = grad_grad_logits * exp_value_2 * grad_logsumexp_v.unsqueeze(-1)
+            exp_value_3 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
+            product_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
             grad_logsumexp_v_grad_logits = torch.where(mask_9.unsqueeze(-1), 0, -product_2).sum(-1)
             product_3 = 2 * grad_grad_logsumexp_v * grad_mean_n
             grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + product_3 / N
         if condition is not None:
             mask_12 = mask_10 & condition
             mask_7 = mask_12 & (~mask_9 & mask_12)
-            mask_13 = mask & condition & ~mask_9
-            exp_value_3 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
-            product_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
+            mask_15 = mask & condition & ~mask_9
+            exp_value_4 = torch.exp(torch.where(mask_15.unsqueeze(-1), difference, 0))
+            product_2 = grad_grad_logits * exp_value_4 * grad_logsumexp_v.unsqueeze(-1)
             chosen_5 = torch.where(mask_9.unsqueeze(-1), 0, product_2)
             chosen_4 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
-            mask_14 = mask_7 & mask_12 & ~mask_9
-            safe_difference = torch.where(mask_14.unsqueeze(-1), difference, 0)
+            mask_16 = mask_7 & mask_12 & ~mask_9
+            safe_difference = torch.where(mask_16.unsqueeze(-1), difference, 0)
             product_3 = grad_logsumexp_v_1.unsqueeze(-1) * torch.exp(safe_difference)
             chosen_7 = torch.where(mask_9.unsqueeze(-1), 0, product_3)
             chosen_6 = torch.where(mask_12.unsqueeze(-1), chosen_7, 0)
             safe_chosen_4 = torch.where(mask.unsqueeze(-1), chosen_4, 0)
             grad_logits = safe_chosen_4 + torch.where(mask_7.unsqueeze(-1), chosen_6, 0)
         else:
-            exp_value_3 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-            product_4 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
+            exp_value = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
+            product_4 = grad_grad_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
             chosen = torch.where(mask_9.unsqueeze(-1), 0, product_4)
-            product_5 = grad_logsumexp_v_1.unsqueeze(-1) * exp_value_3
+            product_5 = grad_logsumexp_v_1.unsqueeze(-1) * exp_value
             grad_logits = chosen + torch.where(mask_9.unsqueeze(-1), 0, product_5)
         grad_logits = grad_logits.to(dtype)
     return grad_grad_loss, grad_logits
@@ -162,25 +162,26 @@ def z_loss_backward_tangent(
     logsumexp_v = logsumexp(logits, -1)
     mask = logsumexp_v == -math.inf
     difference = logits - logsumexp_v.unsqueeze(-1)
-    exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    tangent_logsumexp_v = torch.where(mask.unsqueeze(-1), 0, tangent_logits * exp_value_2).sum(-1)
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+    product = tangent_logits * exp_value
+    tangent_logsumexp_v = torch.where(mask.unsqueeze(-1), 0, product).sum(-1)
     if condition is not None:
         count_n = condition.sum()
         grad_sum_n = grad_loss * scale / count_n
         tangent_grad_sum_n = scale * tangent_grad_loss / count_n
         grad_logsumexp_v = torch.where(condition, 2 * logsumexp_v * grad_sum_n, 0)
         chosen = torch.where(condition, 2 * tangent_logsumexp_v * grad_sum_n, 0)
-        product = 2 * tangent_grad_sum_n * logsumexp_v
-        tangent_grad_logsumexp_v = chosen + torch.where(condition, product, 0)
+        product_2 = 2 * tangent_grad_sum_n * logsumexp_v
+        tangent_grad_logsumexp_v = chosen + torch.where(condition, product_2, 0)
         mask_2 = condition & (~mask & condition)
         mask_4 = mask_2 & (condition & ~mask)
         mask_5 = mask_2 & condition & ~mask
-        exp_value_2 = torch.exp(torch.where(mask_5.unsqueeze(-1), difference, 0))
+        exp_value = torch.exp(torch.where(mask_5.unsqueeze(-1), difference, 0))
         mask_6 = mask_4 & mask_2 & condition
         mask_7 = mask_6 & ~mask
         exp_value_3 = torch.exp(torch.where(mask_7.unsqueeze(-1), difference, 0))
-        product_2 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value_3
-        chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_2)
+        product_3 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value_3
+        chosen_2 = torch.where(mask.unsqueeze(-1), 0, product_3)
         safe_chosen_3 = torch.where(condition.unsqueeze(-1), chosen_2, 0)
         safe_safe_chosen_3 = torch.where(mask_2.unsqueeze(-1), safe_chosen_3, 0)
         chosen_2 = torch.where(mask_4.unsqueeze(-1), safe_safe_chosen_3, 0)
@@ -191,24 +192,24 @@ def z_loss_backward_tangent(
         grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
         ratio = 2 * logsumexp_v * tangent_grad_mean_n / N
         tangent_grad_logsumexp_v = ratio + 2 * grad_mean_n * tangent_logsumexp_v / N
-        exp_value_2 = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    product_3 = tangent_logsumexp_v.unsqueeze(-1) * exp_value_2 * grad_logsumexp_v.unsqueeze(-1)
+        exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
+    product_4 = tangent_logsumexp_v.unsqueeze(-1) * exp_value * grad_logsumexp_v.unsqueeze(-1)
     if condition is not None:
-        neg_value = -product_3
+        neg_value = -product_4
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, neg_value)
         safe_chosen_5 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
         chosen_4 = torch.where(mask_2.unsqueeze(-1), safe_chosen_5, 0)
     else:
-        chosen = torch.where(mask.unsqueeze(-1), 0, -product_3)
-    product_4 = tangent_logits * exp_value_2 * grad_logsumexp_v.unsqueeze(-1)
-    chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_4)
+        chosen = torch.where(mask.unsqueeze(-1), 0, -product_4)
+    product_5 = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
+    chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_5)
     if condition is not None:
         safe_chosen_6 = torch.where(condition.unsqueeze(-1), chosen_6, 0)
         safe_safe_chosen_6 = torch.where(mask_2.unsqueeze(-1), safe_chosen_6, 0)
         tangent_grad_logits = chosen_4 + chosen_2 + safe_safe_chosen_6
     else:
-        product_3 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value_2
-        tangent_grad_logits = chosen + torch.where(mask.unsqueeze(-1), 0, product_3) + chosen_6
+        product_4 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value
+        tangent_grad_logits = chosen + torch.where(mask.unsqueeze(-1), 0, product_4) + chosen_6
     tangent_grad_logits = tangent_grad_logits.to(dtype)
     return tangent_grad_logits
 

@@ -19,6 +19,7 @@ struct attention_forward_0_output_step {
   rt::Tensor<const scalar_t> value;
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   opmath_t scale;
@@ -29,44 +30,50 @@ struct attention_forward_0_output_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t_2 = j <= i ? scale * sum_e.value : t;
+      const opmath_t t_2 = j <= i_2 ? scale * sum_e.value : t;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
     softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -91,6 +98,7 @@ int run_attention_forward_0_output(const OpgenCall& call) {
   step.value = args.template tensor<const scalar_t>(3);
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
@@ -103,6 +111,10 @@ int run_attention_forward_0_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_0_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_0_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_0_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -120,11 +132,11 @@ struct attention_forward_0_softmax_j_scale_step {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t softmax_j_scale_value;
-    compute(softmax_j_sum.load(place, i), &softmax_j_scale_value);
-    softmax_j_scale.store(softmax_j_scale_value, place, i);
+    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
+    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -179,6 +191,7 @@ struct attention_forward_1_output_step {
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
   int64_t E;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
@@ -188,45 +201,51 @@ struct attention_forward_1_output_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t t_3 = j <= i ? t * sum_e.value : t_2;
+      const opmath_t t_3 = j <= i_2 ? t * sum_e.value : t_2;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_3);
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_4 = rt::exp(t_3 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_4);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_4 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_4 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
     softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -252,6 +271,7 @@ int run_attention_forward_1_output(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
@@ -263,6 +283,10 @@ int run_attention_forward_1_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_1_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_1_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_1_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- forward_2
@@ -281,6 +305,7 @@ struct attention_forward_2_output_step {
   rt::Tensor<const scalar_t> value;
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   opmath_t scale;
@@ -291,17 +316,19 @@ struct attention_forward_2_output_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
@@ -310,24 +337,28 @@ struct attention_forward_2_output_step {
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_2 = rt::exp(t - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_2);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_2 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_2 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
     softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -352,6 +383,7 @@ int run_attention_forward_2_output(const OpgenCall& call) {
   step.value = args.template tensor<const scalar_t>(3);
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
@@ -364,6 +396,10 @@ int run_attention_forward_2_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_2_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_2_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_2_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- forward_3
@@ -382,6 +418,7 @@ struct attention_forward_3_output_step {
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
   int64_t E;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
@@ -391,18 +428,20 @@ struct attention_forward_3_output_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
         if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
@@ -411,24 +450,28 @@ struct attention_forward_3_output_step {
       if (factor != 1) {
         softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
       if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
     softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -454,6 +497,7 @@ int run_attention_forward_3_output(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
@@ -465,6 +509,10 @@ int run_attention_forward_3_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_3_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_3_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_3_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_0
@@ -486,72 +534,78 @@ struct attention_backward_0_grad_query_step {
   rt::Tensor<const scalar_t> key;
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   opmath_t scale;
   rt::Divider j_size;
-  rt::Divider e_size;
   int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j.add(part * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
       rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = (j <= i ? scale * sum_e.value : t) - softmax_j_max_value;
+      const opmath_t part_2 = (j <= i_2 ? scale * sum_e.value : t) - softmax_j_max_value;
       const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
       dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
     dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_4 = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const bool t_2 = j <= i;
+      const bool t_2 = j <= i_2;
       const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
       const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
       const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_3 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_3 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store((S == 0 ? opmath_t(1) : scale) * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : scale) * whole, place, i_2, e);
     }
   }
 };
@@ -580,11 +634,12 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
   step.key = args.template tensor<const scalar_t>(5);
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
   step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -593,6 +648,10 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_0_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_0_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_0_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -609,6 +668,7 @@ struct attention_backward_0_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_max;
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
@@ -623,40 +683,52 @@ struct attention_backward_0_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
         if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
         grad_softmax_j_3.add(part * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const bool t_5 = j <= i;
-      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i));
-      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i)) : opmath_t(0);
+      const bool t_5 = j <= i_2;
+      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
+      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_7 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_7 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_6 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store((L == 0 ? opmath_t(1) : scale) * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -687,6 +759,7 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<const opmath_t>(6);
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
@@ -701,6 +774,11 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_0_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_0_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_0_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_1
@@ -722,71 +800,78 @@ struct attention_backward_1_grad_query_step {
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
   int64_t E;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   rt::Divider j_size;
-  rt::Divider e_size;
   int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j.add(part * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
       rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = rt::exp((j <= i ? t * sum_e.value : t_2) - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      const opmath_t part_2 = (j <= i_2 ? t * sum_e.value : t_2) - softmax_j_max_value;
+      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
     dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const bool t_3 = j <= i;
-      const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
-      const opmath_t part_5 = part_4 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
-      const opmath_t t_4 = t_3 ? part_5 : opmath_t(0);
+      const bool t_3 = j <= i_2;
+      const opmath_t part_5 = rt::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
+      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t t_4 = t_3 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_4 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_4 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store((S == 0 ? opmath_t(1) : t) * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : t) * whole, place, i_2, e);
     }
   }
 };
@@ -816,10 +901,11 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
   step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -828,6 +914,10 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_1_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_1_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_1_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -845,6 +935,7 @@ struct attention_backward_1_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
   int64_t E;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
@@ -858,41 +949,53 @@ struct attention_backward_1_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_6 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
         if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
         grad_softmax_j_3.add(part * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const bool t_7 = j <= i;
-      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i));
-      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i)) : opmath_t(0);
+      const bool t_7 = j <= i_2;
+      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i_2));
+      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_9 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_9 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_8 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_8 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store((L == 0 ? opmath_t(1) : t_5) * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : t_5) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -924,6 +1027,7 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
@@ -937,6 +1041,11 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_1_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_1_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_1_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_2
@@ -958,33 +1067,35 @@ struct attention_backward_2_grad_query_step {
   rt::Tensor<const scalar_t> key;
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   opmath_t scale;
   rt::Divider j_size;
-  rt::Divider e_size;
   int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    opmath_t* lost_row = lost + point * (e_size.size);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j.add(part * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
       rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
@@ -994,20 +1105,21 @@ struct attention_backward_2_grad_query_step {
     }
     dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
@@ -1015,12 +1127,14 @@ struct attention_backward_2_grad_query_step {
       const opmath_t part_4 = rt::exp(scale * sum_e_2.value - softmax_j_max_value);
       const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      const opmath_t part_5 = S == 0 ? opmath_t(1) : softmax_j_scale_value * scale;
-      grad_query.store(part_5 * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : softmax_j_scale_value * scale) * whole, place, i_2, e);
     }
   }
 };
@@ -1049,11 +1163,12 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
   step.key = args.template tensor<const scalar_t>(5);
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
   step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -1062,6 +1177,10 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_2_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_2_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_2_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -1078,6 +1197,7 @@ struct attention_backward_2_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_max;
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
@@ -1092,40 +1212,52 @@ struct attention_backward_2_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
         if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
         grad_softmax_j_3.add(part * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const opmath_t t_2 = rt::exp(scale * sum_e_3.value - softmax_j_max.load(place, i));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i);
+      const opmath_t t_2 = rt::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
       const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_4 = t_2 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_3 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_3 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_4 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_4 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store((L == 0 ? opmath_t(1) : scale) * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -1156,6 +1288,7 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<const opmath_t>(6);
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
@@ -1170,6 +1303,11 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_2_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_2_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_2_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_3
@@ -1191,33 +1329,35 @@ struct attention_backward_3_grad_query_step {
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
   int64_t E;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   rt::Divider j_size;
-  rt::Divider e_size;
   int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j.add(part * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
       grad_softmax_j.finish();
       rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
@@ -1227,20 +1367,21 @@ struct attention_backward_3_grad_query_step {
     }
     dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
       sum_e_2.finish();
       rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
+        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
         grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
@@ -1248,12 +1389,14 @@ struct attention_backward_3_grad_query_step {
       const opmath_t part_4 = rt::exp(t * sum_e_2.value - softmax_j_max_value);
       const opmath_t t_2 = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_2 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      const opmath_t part_5 = S == 0 ? opmath_t(1) : t * softmax_j_scale_value;
-      grad_query.store(part_5 * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : t * softmax_j_scale_value) * whole, place, i_2, e);
     }
   }
 };
@@ -1283,10 +1426,11 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
   step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -1295,6 +1439,10 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_3_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_3_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_3_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -1312,6 +1460,7 @@ struct attention_backward_3_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
   int64_t E;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
@@ -1325,41 +1474,53 @@ struct attention_backward_3_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
         if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
       sum_e_3.finish();
       rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
         grad_softmax_j_3.add(part * value.load(place, j, v_3));
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const opmath_t t_4 = rt::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i);
+      const opmath_t t_4 = rt::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
       const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_6 = t_4 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_5 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_5 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_6 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store((L == 0 ? opmath_t(1) : t_3) * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : t_3) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -1391,6 +1552,7 @@ int run_attention_backward_3_grad_value(const OpgenCall& call) {
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
@@ -1406,31 +1568,36 @@ extern "C" int attention_backward_3_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_3_grad_value<scalar_t>(*call));
 }
 
+extern "C" int64_t attention_backward_3_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+}
+
 extern "C" const OpgenCudaStep attention_cuda_steps[] = {
     // 0
-    {attention_forward_0_output, nullptr, 0},
+    {attention_forward_0_output, attention_forward_0_output_workspace, 0},
     // 1
     {attention_forward_0_softmax_j_scale, nullptr, 0},
     // 2
-    {attention_forward_1_output, nullptr, 0},
+    {attention_forward_1_output, attention_forward_1_output_workspace, 0},
     // 3
-    {attention_forward_2_output, nullptr, 0},
+    {attention_forward_2_output, attention_forward_2_output_workspace, 0},
     // 4
-    {attention_forward_3_output, nullptr, 0},
+    {attention_forward_3_output, attention_forward_3_output_workspace, 0},
     // 5
-    {attention_backward_0_grad_query, nullptr, 0},
+    {attention_backward_0_grad_query, attention_backward_0_grad_query_workspace, 0},
     // 6
-    {attention_backward_0_grad_value, nullptr, 0},
+    {attention_backward_0_grad_value, attention_backward_0_grad_value_workspace, 0},
     // 7
-    {attention_backward_1_grad_query, nullptr, 0},
+    {attention_backward_1_grad_query, attention_backward_1_grad_query_workspace, 0},
     // 8
-    {attention_backward_1_grad_value, nullptr, 0},
+    {attention_backward_1_grad_value, attention_backward_1_grad_value_workspace, 0},
     // 9
-    {attention_backward_2_grad_query, nullptr, 0},
+    {attention_backward_2_grad_query, attention_backward_2_grad_query_workspace, 0},
     // 10
-    {attention_backward_2_grad_value, nullptr, 0},
+    {attention_backward_2_grad_value, attention_backward_2_grad_value_workspace, 0},
     // 11
-    {attention_backward_3_grad_query, nullptr, 0},
+    {attention_backward_3_grad_query, attention_backward_3_grad_query_workspace, 0},
     // 12
-    {attention_backward_3_grad_value, nullptr, 0},
+    {attention_backward_3_grad_value, attention_backward_3_grad_value_workspace, 0},
 };

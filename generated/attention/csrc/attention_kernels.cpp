@@ -15,12 +15,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -29,7 +29,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
@@ -40,7 +40,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
@@ -66,7 +67,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           });
           softmax_j_sum_value_fold[r].ran(size);
           rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_tile[i * V_2 + e];
+            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -114,12 +115,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -128,7 +129,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
@@ -140,7 +141,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
@@ -166,7 +168,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           });
           softmax_j_sum_value_fold[r].ran(size);
           rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * value_tile[i * V_2 + e];
+            const auto value = t_4[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -196,12 +198,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -210,7 +212,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
@@ -220,7 +222,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
@@ -246,7 +249,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           });
           softmax_j_sum_value_fold[r].ran(size);
           rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_2[i] * value_tile[i * V_2 + e];
+            const auto value = t_2[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -275,12 +278,12 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -289,7 +292,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
@@ -300,7 +303,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
@@ -326,7 +330,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
           });
           softmax_j_sum_value_fold[r].ran(size);
           rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_tile[i * V_2 + e];
+            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -355,7 +359,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -363,7 +367,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -376,7 +380,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
@@ -399,13 +403,13 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           rt::Dots<opmath_t> sum_e;
@@ -431,8 +435,8 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e_2;
@@ -442,7 +446,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -482,17 +486,17 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -500,7 +504,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
@@ -510,7 +514,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_4 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
@@ -537,7 +541,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_6[rt::tile_width];
@@ -582,7 +586,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t V_2 = call.dims[3];
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -590,7 +594,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -603,7 +607,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
@@ -627,13 +631,13 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           rt::Dots<opmath_t> sum_e;
@@ -658,8 +662,8 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e_2;
@@ -669,7 +673,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_4[rt::tile_width];
@@ -708,17 +712,17 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -726,7 +730,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
@@ -736,7 +740,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
       const opmath_t t_6 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * E);
@@ -764,7 +768,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_8[rt::tile_width];
@@ -808,7 +812,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -816,7 +820,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -829,7 +833,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
@@ -851,13 +855,13 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           rt::Dots<opmath_t> sum_e;
@@ -881,8 +885,8 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e_2;
@@ -892,7 +896,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t[rt::tile_width];
@@ -929,17 +933,17 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -947,7 +951,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
@@ -957,7 +961,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
@@ -983,7 +987,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -1028,7 +1032,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t V_2 = call.dims[3];
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -1036,7 +1040,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -1049,7 +1053,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
@@ -1072,13 +1076,13 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           rt::Dots<opmath_t> sum_e;
@@ -1102,8 +1106,8 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
           rt::Dots<opmath_t> sum_e_2;
@@ -1113,7 +1117,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_2[rt::tile_width];
@@ -1149,17 +1153,17 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -1167,7 +1171,7 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
@@ -1177,7 +1181,7 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
@@ -1204,7 +1208,7 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
           });
           rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_5[rt::tile_width];

@@ -244,15 +244,15 @@ struct bilinear_sample_backward_grad_points_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t n = rest;
-    const bool t = 0 == i;
+    const bool t = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const int64_t t_2 = -row_value_2;
     const int64_t t_3 = -col_value_2;
-    const bool t_4 = 1 == i;
+    const bool t_4 = 1 == i_2;
     rt::Sum<opmath_t> grad_points_share_fold;
     rt::Sum<opmath_t> grad_points_share_1_fold;
     for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
@@ -290,7 +290,7 @@ struct bilinear_sample_backward_grad_points_step {
     const opmath_t grad_points_share = grad_points_share_fold.value;
     const opmath_t grad_points_share_1 = grad_points_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_points.store(grad_points_share + grad_points_share_1, n, i);
+      grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
     }
   }
 };

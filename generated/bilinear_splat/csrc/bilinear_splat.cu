@@ -253,15 +253,15 @@ struct bilinear_splat_backward_grad_places_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t n = rest;
-    const bool t_3 = 0 == i;
+    const bool t_3 = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const opmath_t values_value = values.load(n);
     const int64_t t_4 = -row_value_2;
     const int64_t t_5 = -col_value_2;
-    const bool t_6 = 1 == i;
+    const bool t_6 = 1 == i_2;
     rt::Sum<opmath_t> grad_places_share_fold;
     rt::Sum<opmath_t> grad_places_share_1_fold;
     for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
@@ -299,7 +299,7 @@ struct bilinear_splat_backward_grad_places_step {
     const opmath_t grad_places_share = grad_places_share_fold.value;
     const opmath_t grad_places_share_1 = grad_places_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_places.store(grad_places_share + grad_places_share_1, n, i);
+      grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
     }
   }
 };

@@ -65,7 +65,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_0_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -130,7 +130,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_1_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -263,7 +263,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_3_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -324,7 +324,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_4_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5
@@ -453,7 +453,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_6_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_6_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_7
@@ -514,7 +514,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_7_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_7_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_8
@@ -638,7 +638,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_9_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_9_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_10
@@ -695,7 +695,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_10_output(const OpgenCal
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_10_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_11

@@ -1422,7 +1422,7 @@ extern "C" int complex_linear_backward_grad_bias_real(const OpgenCall* call) {
 }
 
 extern "C" int64_t complex_linear_backward_grad_bias_real_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
@@ -1472,7 +1472,7 @@ extern "C" int complex_linear_backward_grad_bias_imag(const OpgenCall* call) {
 }
 
 extern "C" int64_t complex_linear_backward_grad_bias_imag_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep complex_linear_cuda_steps[] = {

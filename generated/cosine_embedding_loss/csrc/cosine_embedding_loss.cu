@@ -159,7 +159,7 @@ extern "C" int cosine_embedding_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cosine_embedding_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_1
@@ -236,7 +236,7 @@ extern "C" int cosine_embedding_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cosine_embedding_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_2

@@ -128,7 +128,7 @@ extern "C" int cross_entropy_forward_0_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_0_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -229,7 +229,7 @@ extern "C" int cross_entropy_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // --- forward_1
@@ -319,7 +319,7 @@ extern "C" int cross_entropy_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_2
@@ -409,7 +409,7 @@ extern "C" int cross_entropy_forward_2_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_2_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // --- forward_3
@@ -534,7 +534,7 @@ extern "C" int cross_entropy_forward_3_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_3_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -625,7 +625,7 @@ extern "C" int cross_entropy_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // --- forward_4
@@ -711,7 +711,7 @@ extern "C" int cross_entropy_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_5
@@ -797,7 +797,7 @@ extern "C" int cross_entropy_forward_5_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_5_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // --- backward_0
@@ -926,7 +926,7 @@ extern "C" int cross_entropy_backward_0_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_backward_0_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -1035,7 +1035,7 @@ extern "C" int cross_entropy_backward_0_grad_sum_n_all_2(const OpgenCall* call) 
 }
 
 extern "C" int64_t cross_entropy_backward_0_grad_sum_n_all_2_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
@@ -2248,7 +2248,7 @@ extern "C" int cross_entropy_backward_3_sum_n_all_2(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_backward_3_sum_n_all_2_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order

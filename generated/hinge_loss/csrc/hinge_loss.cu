@@ -59,7 +59,7 @@ extern "C" int hinge_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -118,7 +118,7 @@ extern "C" int hinge_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -246,7 +246,7 @@ extern "C" int hinge_loss_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -310,7 +310,7 @@ extern "C" int hinge_loss_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5

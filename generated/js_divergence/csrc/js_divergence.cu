@@ -114,7 +114,7 @@ extern "C" int js_divergence_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t js_divergence_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -167,7 +167,7 @@ extern "C" int js_divergence_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t js_divergence_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2

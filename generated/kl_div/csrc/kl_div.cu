@@ -63,7 +63,7 @@ extern "C" int kl_div_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_1
@@ -126,7 +126,7 @@ extern "C" int kl_div_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_2
@@ -189,7 +189,7 @@ extern "C" int kl_div_forward_2_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_2_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_3
@@ -252,7 +252,7 @@ extern "C" int kl_div_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_4
@@ -314,7 +314,7 @@ extern "C" int kl_div_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_5
@@ -375,7 +375,7 @@ extern "C" int kl_div_forward_5_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_5_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_6

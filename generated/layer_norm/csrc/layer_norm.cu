@@ -515,7 +515,7 @@ extern "C" int layer_norm_backward_0_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t layer_norm_backward_0_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 16);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 48);
 }
 
 // --- backward_2
@@ -642,7 +642,7 @@ extern "C" int layer_norm_backward_2_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t layer_norm_backward_2_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep layer_norm_cuda_steps[] = {

@@ -23,7 +23,7 @@ struct lennard_jones_forward_0_sum_i_j_rows_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
@@ -31,21 +31,21 @@ struct lennard_jones_forward_0_sum_i_j_rows_step {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part = position.load(place, i, a) - position.load(place, j, a);
+        const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
         const opmath_t part_2 = -(box.load(a) * rt::round(part / box.load(a)));
-        const opmath_t part_3 = position.load(place, i, a) - position.load(place, j, a) + part_2;
+        const opmath_t part_3 = position.load(place, i_2, a) - position.load(place, j, a) + part_2;
         r2.add(part_3 * part_3);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       const opmath_t t_2 = t / r2.value;
       const opmath_t part_4 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
-      sum_i_j_rows_value_fold.add(i != j ? part_4 : opmath_t(0));
+      sum_i_j_rows_value_fold.add(i_2 != j ? part_4 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
     }
     sum_i_j_rows_value_fold.finish();
     const opmath_t sum_i_j_rows_value = sum_i_j_rows_value_fold.value;
-    sum_i_j_rows.store(sum_i_j_rows_value, place, i);
+    sum_i_j_rows.store(sum_i_j_rows_value, place, i_2);
   }
 };
 
@@ -91,10 +91,10 @@ struct lennard_jones_forward_0_energy_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> sum_i_j_fold;
-    for (int64_t i = Team::rank(), stop = 0; stop < i_size.size;) {
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
       stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i < stop; i += Team::size) {
-        sum_i_j_fold.add(sum_i_j_rows.load(place, i));
+      for (; i_2 < stop; i_2 += Team::size) {
+        sum_i_j_fold.add(sum_i_j_rows.load(place, i_2));
       }
       sum_i_j_fold.settle();
     }
@@ -147,7 +147,7 @@ struct lennard_jones_forward_1_sum_i_j_rows_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
@@ -155,19 +155,19 @@ struct lennard_jones_forward_1_sum_i_j_rows_step {
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part = position.load(place, i, a) - position.load(place, j, a);
+        const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
         r2.add(part * part);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       const opmath_t t_2 = t / r2.value;
       const opmath_t part_2 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
-      sum_i_j_rows_value_fold.add(i != j ? part_2 : opmath_t(0));
+      sum_i_j_rows_value_fold.add(i_2 != j ? part_2 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
     }
     sum_i_j_rows_value_fold.finish();
     const opmath_t sum_i_j_rows_value = sum_i_j_rows_value_fold.value;
-    sum_i_j_rows.store(sum_i_j_rows_value, place, i);
+    sum_i_j_rows.store(sum_i_j_rows_value, place, i_2);
   }
 };
 
@@ -211,10 +211,10 @@ struct lennard_jones_forward_1_energy_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> sum_i_j_fold;
-    for (int64_t i = Team::rank(), stop = 0; stop < i_size.size;) {
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
       stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i < stop; i += Team::size) {
-        sum_i_j_fold.add(sum_i_j_rows.load(place, i));
+      for (; i_2 < stop; i_2 += Team::size) {
+        sum_i_j_fold.add(sum_i_j_rows.load(place, i_2));
       }
       sum_i_j_fold.settle();
     }
@@ -323,14 +323,16 @@ struct lennard_jones_backward_0_grad_box_rows_step {
   rt::Tensor<const scalar_t> box;
   rt::Tensor<opmath_t> grad_sigma_rows;
   rt::Tensor<opmath_t> grad_epsilon_rows;
+  opmath_t* lost;
   rt::Divider j_size;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (3 + 3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
@@ -343,38 +345,41 @@ struct lennard_jones_backward_0_grad_box_rows_step {
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
-      grad_position_difference.store(0, place, i, a);
+      grad_position_difference.store(0, place, i_2, a);
+      lost_row[a] = 0;
     }
     for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-      grad_position_difference_1_sum.store(0, place, i, a_2);
+      grad_position_difference_1_sum.store(0, place, i_2, a_2);
+      lost_row[a_2 + 3] = 0;
     }
     for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-      grad_box_rows.store(0, a_3, place, i);
+      grad_box_rows.store(0, a_3, place, i_2);
+      lost_row[a_3 + 3 + 3] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part = position.load(place, i, a_2) - position.load(place, j, a_2);
+        const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
         const opmath_t part_2 = -(box.load(a_2) * rt::round(part / box.load(a_2)));
-        const opmath_t part_3 = -position.load(place, j, a_2);
-        r2.add(rt::powi<2>(position.load(place, i, a_2) + part_3 + part_2));
+        const opmath_t part_3 = position.load(place, i_2, a_2);
+        r2.add(rt::powi<2>(part_3 - position.load(place, j, a_2) + part_2));
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_4 = position.load(place, j, a_3) - position.load(place, i, a_3);
+        const opmath_t part_4 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
         const opmath_t part_5 = -(box.load(a_3) * rt::round(part_4 / box.load(a_3)));
-        const opmath_t part_6 = -position.load(place, i, a_3);
+        const opmath_t part_6 = -position.load(place, i_2, a_3);
         r2_2.add(rt::powi<2>(position.load(place, j, a_3) + part_6 + part_5));
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_7 = i != j;
+      const bool t_7 = i_2 != j;
       const opmath_t r2_value = r2.value;
       const opmath_t part_7 = t_2 / rt::powi<4>(r2_value) - t_4 / rt::powi<7>(r2_value);
       const opmath_t t_8 = 2 * (t_7 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
-      const bool t_9 = j != i;
+      const bool t_9 = j != i_2;
       const opmath_t r2_2_value = r2_2.value;
       const opmath_t part_8 = t_2 / rt::powi<4>(r2_2_value) - t_4 / rt::powi<7>(r2_2_value);
       const opmath_t t_10 = 2 * (t_9 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
@@ -386,29 +391,31 @@ struct lennard_jones_backward_0_grad_box_rows_step {
       const opmath_t part_11 = 4 * grad_sum_i_j_value * (t_3 / t_11 - t / t_12);
       grad_epsilon_rows_value_fold.add(t_7 ? part_11 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part_12 = position.load(place, i, a) - position.load(place, j, a);
+        opmath_t high = grad_position_difference.load(place, i_2, a);
+        const opmath_t part_12 = position.load(place, i_2, a) - position.load(place, j, a);
         const opmath_t part_13 = -(box.load(a) * rt::round(part_12 / box.load(a)));
-        const opmath_t part_14 = grad_position_difference.load(place, i, a);
-        const opmath_t part_15 = -position.load(place, j, a);
-        const opmath_t part_16 = t_8 * (position.load(place, i, a) + part_15 + part_13);
-        grad_position_difference.store(part_14 + (t_7 ? part_16 : opmath_t(0)), place, i, a);
+        const opmath_t part_14 = position.load(place, i_2, a) - position.load(place, j, a) + part_13;
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_7 ? t_8 * part_14 : opmath_t(0));
+        grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part_17 = grad_position_difference_1_sum.load(place, i, a_2);
-        const opmath_t part_18 = -position.load(place, i, a_2);
-        const opmath_t part_19 = position.load(place, j, a_2);
-        const opmath_t part_20 = part_19 - position.load(place, i, a_2);
-        const opmath_t part_21 = box.load(a_2) * rt::round(part_20 / box.load(a_2));
-        const opmath_t part_22 = t_10 * (part_19 + part_18 - part_21);
-        grad_position_difference_1_sum.store(part_17 + (t_9 ? part_22 : opmath_t(0)), place, i, a_2);
+        opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
+        const opmath_t part_15 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        const opmath_t part_16 = -(box.load(a_2) * rt::round(part_15 / box.load(a_2)));
+        const opmath_t part_17 = -position.load(place, i_2, a_2);
+        const opmath_t part_18 = t_10 * (position.load(place, j, a_2) + part_17 + part_16);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_9 ? part_18 : opmath_t(0));
+        grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_23 = position.load(place, i, a_3) - position.load(place, j, a_3);
-        const opmath_t part_24 = -(box.load(a_3) * rt::round(part_23 / box.load(a_3)));
-        const opmath_t part_25 = position.load(place, i, a_3) - position.load(place, j, a_3) + part_24;
-        const opmath_t part_26 = rt::round(part_23 / box.load(a_3));
-        const opmath_t part_27 = t_7 ? -(part_26 * (t_7 ? t_8 * part_25 : opmath_t(0))) : opmath_t(0);
-        grad_box_rows.store(grad_box_rows.load(a_3, place, i) + part_27, a_3, place, i);
+        opmath_t high = grad_box_rows.load(a_3, place, i_2);
+        const opmath_t part_19 = position.load(place, i_2, a_3);
+        const opmath_t part_20 = (part_19 - position.load(place, j, a_3)) / box.load(a_3);
+        const opmath_t part_21 = -(box.load(a_3) * rt::round(part_20));
+        const opmath_t part_22 = t_8 * (part_19 - position.load(place, j, a_3) + part_21);
+        const opmath_t part_23 = -(rt::round(part_20) * (t_7 ? part_22 : opmath_t(0)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_7 ? part_23 : opmath_t(0));
+        grad_box_rows.store(high, a_3, place, i_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
         grad_sigma_rows_value_fold.settle();
@@ -419,8 +426,20 @@ struct lennard_jones_backward_0_grad_box_rows_step {
     grad_epsilon_rows_value_fold.finish();
     const opmath_t grad_sigma_rows_value = grad_sigma_rows_value_fold.value;
     const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold.value;
-    grad_sigma_rows.store(grad_sigma_rows_value, place, i);
-    grad_epsilon_rows.store(grad_epsilon_rows_value, place, i);
+    grad_sigma_rows.store(grad_sigma_rows_value, place, i_2);
+    grad_epsilon_rows.store(grad_epsilon_rows_value, place, i_2);
+    for (int64_t a = 0; a < 3; ++a) {
+      const opmath_t whole = rt::total(grad_position_difference.load(place, i_2, a), lost_row[a]);
+      grad_position_difference.store(whole, place, i_2, a);
+    }
+    for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
+      const opmath_t whole_2 = rt::total(grad_position_difference_1_sum.load(place, i_2, a_2), lost_row[a_2 + 3]);
+      grad_position_difference_1_sum.store(whole_2, place, i_2, a_2);
+    }
+    for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
+      const opmath_t whole_3 = rt::total(grad_box_rows.load(a_3, place, i_2), lost_row[a_3 + 3 + 3]);
+      grad_box_rows.store(whole_3, a_3, place, i_2);
+    }
   }
 };
 
@@ -452,6 +471,7 @@ int run_lennard_jones_backward_0_grad_box_rows(const OpgenCall& call) {
   step.box = args.template tensor<const scalar_t>(7);
   step.grad_sigma_rows = args.template tensor<opmath_t>(8);
   step.grad_epsilon_rows = args.template tensor<opmath_t>(9);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.j_size = rt::Divider(call.dims[0]);
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
@@ -460,6 +480,10 @@ int run_lennard_jones_backward_0_grad_box_rows(const OpgenCall& call) {
 
 extern "C" int lennard_jones_backward_0_grad_box_rows(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_lennard_jones_backward_0_grad_box_rows<scalar_t>(*call));
+}
+
+extern "C" int64_t lennard_jones_backward_0_grad_box_rows_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((3 + 3 + 3) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -481,12 +505,12 @@ struct lennard_jones_backward_0_grad_position_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t a = rt::split(&rest, a_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_position_value;
-    compute(grad_position_difference.load(place, i, a), grad_position_difference_1_sum.load(place, i, a),
+    compute(grad_position_difference.load(place, i_2, a), grad_position_difference_1_sum.load(place, i_2, a),
             &grad_position_value);
-    grad_position.store(grad_position_value, place, i, a);
+    grad_position.store(grad_position_value, place, i_2, a);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -547,9 +571,9 @@ struct lennard_jones_backward_0_grad_sigma_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const int64_t i = rt::split(&inner_rest, i_size);
+    const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place place = batch.place(inner_rest);
-    folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i));
+    folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t grad_sigma_value = folds.grad_sigma_value_fold.value;
@@ -579,7 +603,7 @@ extern "C" int lennard_jones_backward_0_grad_sigma(const OpgenCall* call) {
 }
 
 extern "C" int64_t lennard_jones_backward_0_grad_sigma_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -600,9 +624,9 @@ struct lennard_jones_backward_0_grad_epsilon_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const int64_t i = rt::split(&inner_rest, i_size);
+    const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place place = batch.place(inner_rest);
-    folds->grad_epsilon_value_fold.add(grad_epsilon_rows.load(place, i));
+    folds->grad_epsilon_value_fold.add(grad_epsilon_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t grad_epsilon_value = folds.grad_epsilon_value_fold.value;
@@ -632,7 +656,7 @@ extern "C" int lennard_jones_backward_0_grad_epsilon(const OpgenCall* call) {
 }
 
 extern "C" int64_t lennard_jones_backward_0_grad_epsilon_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -653,9 +677,9 @@ struct lennard_jones_backward_0_grad_box_step {
       stop = rt::next_stop<Team>(stop, batch.count * i_size.size);
       for (; inner < stop; inner += Team::size) {
         int64_t inner_rest = inner;
-        const int64_t i = rt::split(&inner_rest, i_size);
+        const int64_t i_2 = rt::split(&inner_rest, i_size);
         const rt::Place place = batch.place(inner_rest);
-        grad_box_value_fold.add(grad_box_rows.load(a, place, i));
+        grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
       }
       grad_box_value_fold.settle();
     }
@@ -761,6 +785,7 @@ struct lennard_jones_backward_1_grad_epsilon_rows_step {
   rt::Tensor<const scalar_t> position;
   rt::Tensor<opmath_t> grad_sigma_rows;
   rt::Tensor<opmath_t> grad_epsilon_rows;
+  opmath_t* lost;
   rt::Divider j_size;
   int64_t N;
   rt::Divider i_size;
@@ -768,8 +793,9 @@ struct lennard_jones_backward_1_grad_epsilon_rows_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
@@ -782,33 +808,35 @@ struct lennard_jones_backward_1_grad_epsilon_rows_step {
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
-      grad_position_difference.store(0, place, i, a);
+      grad_position_difference.store(0, place, i_2, a);
+      lost_row[a] = 0;
     }
     for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-      grad_position_difference_1_sum.store(0, place, i, a_2);
+      grad_position_difference_1_sum.store(0, place, i_2, a_2);
+      lost_row[a_2 + 3] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part = position.load(place, i, a_2) - position.load(place, j, a_2);
+        const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
         r2.add(part * part);
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
-        const opmath_t part_2 = position.load(place, j, a_3) - position.load(place, i, a_3);
+        const opmath_t part_2 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
         r2_2.add(part_2 * part_2);
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_7 = i != j;
+      const bool t_7 = i_2 != j;
       const opmath_t r2_value = r2.value;
       const opmath_t part_3 = t_2 / rt::powi<4>(r2_value) - t_4 / rt::powi<7>(r2_value);
       const opmath_t t_8 = t_7 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
       const opmath_t r2_2_value = r2_2.value;
       const opmath_t part_4 = t_2 / rt::powi<4>(r2_2_value) - t_4 / rt::powi<7>(r2_2_value);
-      const opmath_t t_9 = j != i ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
+      const opmath_t t_9 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
       const opmath_t t_10 = rt::powi<6>(r2_value);
       const opmath_t t_11 = rt::powi<3>(r2_value);
       const opmath_t part_5 = t_5 / t_10 - t_6 / t_11;
@@ -817,14 +845,16 @@ struct lennard_jones_backward_1_grad_epsilon_rows_step {
       const opmath_t part_7 = 4 * grad_sum_i_j_value * (t_3 / t_10 - t / t_11);
       grad_epsilon_rows_value_fold.add(t_7 ? part_7 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
-        const opmath_t part_8 = position.load(place, i, a) - position.load(place, j, a);
-        grad_position_difference.store(grad_position_difference.load(place, i, a) + t_8 * part_8, place, i, a);
+        opmath_t high = grad_position_difference.load(place, i_2, a);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_8 * (position.load(place, i_2, a) - position.load(place, j,
+                                  a)));
+        grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-        const opmath_t part_9 = grad_position_difference_1_sum.load(place, i, a_2);
-        const opmath_t part_10 = position.load(place, j, a_2);
-        const opmath_t part_11 = t_9 * (part_10 - position.load(place, i, a_2));
-        grad_position_difference_1_sum.store(part_9 + part_11, place, i, a_2);
+        opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
+        const opmath_t part_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_9 * part_8);
+        grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
         grad_sigma_rows_value_fold.settle();
@@ -836,14 +866,15 @@ struct lennard_jones_backward_1_grad_epsilon_rows_step {
     const opmath_t grad_sigma_rows_value = grad_sigma_rows_value_fold.value;
     const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold.value;
     const int64_t t_12 = N == 0 ? 1 : 2;
-    grad_sigma_rows.store(grad_sigma_rows_value, place, i);
-    grad_epsilon_rows.store(grad_epsilon_rows_value, place, i);
+    grad_sigma_rows.store(grad_sigma_rows_value, place, i_2);
+    grad_epsilon_rows.store(grad_epsilon_rows_value, place, i_2);
     for (int64_t a = 0; a < 3; ++a) {
-      grad_position_difference.store(t_12 * grad_position_difference.load(place, i, a), place, i, a);
+      const opmath_t whole = rt::total(grad_position_difference.load(place, i_2, a), lost_row[a]);
+      grad_position_difference.store(t_12 * whole, place, i_2, a);
     }
     for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
-      const opmath_t part_12 = grad_position_difference_1_sum.load(place, i, a_2);
-      grad_position_difference_1_sum.store(t_12 * part_12, place, i, a_2);
+      const opmath_t whole_2 = rt::total(grad_position_difference_1_sum.load(place, i_2, a_2), lost_row[a_2 + 3]);
+      grad_position_difference_1_sum.store(t_12 * whole_2, place, i_2, a_2);
     }
   }
 };
@@ -872,6 +903,7 @@ int run_lennard_jones_backward_1_grad_epsilon_rows(const OpgenCall& call) {
   step.position = args.template tensor<const scalar_t>(5);
   step.grad_sigma_rows = args.template tensor<opmath_t>(6);
   step.grad_epsilon_rows = args.template tensor<opmath_t>(7);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.j_size = rt::Divider(call.dims[0]);
   step.N = call.dims[0];
   step.i_size = rt::Divider(call.dims[0]);
@@ -881,6 +913,10 @@ int run_lennard_jones_backward_1_grad_epsilon_rows(const OpgenCall& call) {
 
 extern "C" int lennard_jones_backward_1_grad_epsilon_rows(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_lennard_jones_backward_1_grad_epsilon_rows<scalar_t>(*call));
+}
+
+extern "C" int64_t lennard_jones_backward_1_grad_epsilon_rows_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((3 + 3) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -902,12 +938,12 @@ struct lennard_jones_backward_1_grad_position_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t a = rt::split(&rest, a_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_position_value;
-    compute(grad_position_difference.load(place, i, a), grad_position_difference_1_sum.load(place, i, a),
+    compute(grad_position_difference.load(place, i_2, a), grad_position_difference_1_sum.load(place, i_2, a),
             &grad_position_value);
-    grad_position.store(grad_position_value, place, i, a);
+    grad_position.store(grad_position_value, place, i_2, a);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -968,9 +1004,9 @@ struct lennard_jones_backward_1_grad_sigma_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const int64_t i = rt::split(&inner_rest, i_size);
+    const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place place = batch.place(inner_rest);
-    folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i));
+    folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t grad_sigma_value = folds.grad_sigma_value_fold.value;
@@ -1000,7 +1036,7 @@ extern "C" int lennard_jones_backward_1_grad_sigma(const OpgenCall* call) {
 }
 
 extern "C" int64_t lennard_jones_backward_1_grad_sigma_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -1021,9 +1057,9 @@ struct lennard_jones_backward_1_grad_epsilon_step {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const int64_t i = rt::split(&inner_rest, i_size);
+    const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place place = batch.place(inner_rest);
-    folds->grad_epsilon_value_fold.add(grad_epsilon_rows.load(place, i));
+    folds->grad_epsilon_value_fold.add(grad_epsilon_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t grad_epsilon_value = folds.grad_epsilon_value_fold.value;
@@ -1053,7 +1089,7 @@ extern "C" int lennard_jones_backward_1_grad_epsilon(const OpgenCall* call) {
 }
 
 extern "C" int64_t lennard_jones_backward_1_grad_epsilon_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 extern "C" const OpgenCudaStep lennard_jones_cuda_steps[] = {
@@ -1068,7 +1104,7 @@ extern "C" const OpgenCudaStep lennard_jones_cuda_steps[] = {
     // 4
     {lennard_jones_backward_0_grad_sum_i_j, nullptr, 0},
     // 5
-    {lennard_jones_backward_0_grad_box_rows, nullptr, 0},
+    {lennard_jones_backward_0_grad_box_rows, lennard_jones_backward_0_grad_box_rows_workspace, 0},
     // 6
     {lennard_jones_backward_0_grad_position, nullptr, 0},
     // 7
@@ -1080,7 +1116,7 @@ extern "C" const OpgenCudaStep lennard_jones_cuda_steps[] = {
     // 10
     {lennard_jones_backward_1_grad_sum_i_j, nullptr, 0},
     // 11
-    {lennard_jones_backward_1_grad_epsilon_rows, nullptr, 0},
+    {lennard_jones_backward_1_grad_epsilon_rows, lennard_jones_backward_1_grad_epsilon_rows_workspace, 0},
     // 12
     {lennard_jones_backward_1_grad_position, nullptr, 0},
     // 13

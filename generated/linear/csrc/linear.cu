@@ -292,7 +292,7 @@ extern "C" int linear_backward_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t linear_backward_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep linear_cuda_steps[] = {

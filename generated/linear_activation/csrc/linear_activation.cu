@@ -973,7 +973,7 @@ extern "C" int linear_activation_backward_0_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t linear_activation_backward_0_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 // --- backward_1
@@ -1347,7 +1347,7 @@ extern "C" int linear_activation_backward_4_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t linear_activation_backward_4_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {

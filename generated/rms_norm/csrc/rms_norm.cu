@@ -265,7 +265,7 @@ extern "C" int rms_norm_backward_0_grad_weight(const OpgenCall* call) {
 }
 
 extern "C" int64_t rms_norm_backward_0_grad_weight_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 // --- backward_1

@@ -248,7 +248,7 @@ extern "C" int rope_backward_grad_sin(const OpgenCall* call) {
 }
 
 extern "C" int64_t rope_backward_grad_sin_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0] * call->dims[2], rt::batch_count(*call), 32);
+  return rt::columns_workspace<true>(*call, call->dims[0] * call->dims[2], rt::batch_count(*call), 96);
 }
 
 extern "C" const OpgenCudaStep rope_cuda_steps[] = {

@@ -66,7 +66,7 @@ extern "C" int smooth_l1_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t smooth_l1_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -132,7 +132,7 @@ extern "C" int smooth_l1_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t smooth_l1_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2

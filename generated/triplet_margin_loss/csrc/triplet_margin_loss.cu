@@ -152,7 +152,7 @@ extern "C" int triplet_margin_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -217,7 +217,7 @@ extern "C" int triplet_margin_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -455,7 +455,7 @@ extern "C" int triplet_margin_loss_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -516,7 +516,7 @@ extern "C" int triplet_margin_loss_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5

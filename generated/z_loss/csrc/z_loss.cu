@@ -127,7 +127,7 @@ extern "C" int z_loss_forward_0_loss(const OpgenCall* call) {
 }
 
 extern "C" int64_t z_loss_forward_0_loss_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 32);
 }
 
 // --- forward_1
@@ -239,7 +239,7 @@ extern "C" int z_loss_forward_1_loss(const OpgenCall* call) {
 }
 
 extern "C" int64_t z_loss_forward_1_loss_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- backward_0

@@ -26,7 +26,7 @@ from opgen.emit.cuda_body import (
 from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
-from opgen.emit.cuda_stream import lost_bytes, stream_lines
+from opgen.emit.cuda_stream import lost_width, stream_lines
 from opgen.emit.long_values import hoisted
 from opgen.emit.native_elsewhere import Preamble, preamble
 from opgen.emit.templates import fill
@@ -178,8 +178,10 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
 def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
     """A stream and the function that tells what its sums need."""
     workspace = f"{made.name}_workspace"
-    ask = _of_pointer(f"return {_count(plan, step.outer)} * ({lost_bytes(plan, step)});")
-    lines = ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
+    width = f"const int64_t width = {lost_width(plan, step)};"
+    ask = f"return {_count(plan, step.outer)} * width * static_cast<int64_t>(sizeof(double));"
+    body = [_of_pointer(line) for line in (width, ask)]
+    lines = ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', body)]
     return replace(made, lines=(*made.lines, *laid_out(lines)), workspace=workspace)
 
 

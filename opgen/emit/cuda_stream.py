@@ -68,10 +68,9 @@ class _Lost:
         return f"{self.name}[{index}{self.first[w.buffer]}]"
 
 
-def lost_bytes(plan: KernelPlan, step: Stream) -> str:
-    """The workspace of a row, as host code."""
-    width = " + ".join(host_scalar(plan, w.over.extent) for w in sums_of(step))
-    return f"({width}) * static_cast<int64_t>(sizeof(double))"
+def lost_width(plan: KernelPlan, step: Stream) -> str:
+    """How many sums a row has, in host code."""
+    return " + ".join(host_scalar(plan, w.over.extent) for w in sums_of(step))
 
 
 def _finished(scope: Scope, w: Weigh, whole: Read, lost: str) -> list[str]:

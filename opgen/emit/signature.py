@@ -92,8 +92,8 @@ def parameters(operator: Operator) -> tuple[Parameter, ...]:
         trailing = all(n in optional for n in names[i:])
         kind = "Tensor | None" if name in optional else "Tensor"
         tensors.append(Parameter(operator.shown(name), kind, "None" if trailing else ""))
-    params = [Parameter(operator.shown(a.name), annotation(a), default_text(a)) for a in operator.params]
-    keywords = len(params) if not operator.optional else 0
+    params = [Parameter(operator.shown(a.name), annotation(a), default_text(a)) for a in operator.stated]
+    keywords = len(params) if not optional else 0
     for i, p in enumerate(params[:keywords]):
         if p.default and any(not q.default for q in params[i + 1 :]):
             keywords = i
@@ -108,7 +108,7 @@ def parameter_texts(found: tuple[Parameter, ...]) -> list[str]:
 
 def takes_out(operator: Operator) -> bool:
     """Has the functional a keyword `out`? Not where an argument is called so."""
-    return OUT not in map(operator.shown, (*(t.name for t in operator.operands), *(a.name for a in operator.params)))
+    return OUT not in map(operator.shown, (*(t.name for t in operator.operands), *(a.name for a in operator.stated)))
 
 
 # --- schemas ---------------------------------------------------------------------------------------------------------

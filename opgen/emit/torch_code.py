@@ -19,7 +19,7 @@ from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant, definitions
 from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 
@@ -72,7 +72,8 @@ def torch_function(
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
     upcast = wide or is_upcast(programs, operator)
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
-    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor)
+    made = frozenset(n for p in prepared for n in (*(s.target for s in definitions(p)), *(o.name for o in p.outputs)))
+    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor, made)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)

@@ -79,6 +79,11 @@ class Surface:
         return tuple(a.name for a in self.operator.params)
 
     @property
+    def stated(self) -> tuple[str, ...]:
+        """The params that a call of the operator names."""
+        return tuple(a.name for a in self.operator.stated)
+
+    @property
     def outputs(self) -> tuple[Output, ...]:
         """The outputs as the first variant has them; names, kinds and order are the same in all."""
         return self.operator.variants[0].program.outputs
@@ -129,7 +134,7 @@ class Surface:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Operands and params as a call names them."""
-        return tuple(map(self.operator.shown, (*self.operands, *self.params)))
+        return tuple(map(self.operator.shown, (*self.operands, *self.stated)))
 
     def complete(self, which: str) -> bool:
         """Does every variant that has a gradient have this program?"""
@@ -269,7 +274,7 @@ def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:
-    return any(f"{helper}(" in line for line in lines)
+    return any(f"{helper}(" in line or f"{helper}." in line for line in lines)
 
 
 def _typed_arguments(s: Surface, f: TorchFunction, programs: Iterable[Program]) -> list[str]:

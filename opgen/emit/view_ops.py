@@ -6,11 +6,11 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diff.laziness import Laziness
-from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
+from opgen.emit.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
 from opgen.emit.signature import (
     annotation,
     forward_schema,
@@ -27,6 +27,7 @@ from opgen.emit.view import FormulaView, Surface, docstring, formula_view, resul
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
+from opgen.emit.view_fold import fold_fields
 from opgen.emit.view_functional import (
     WRITE,
     aside,
@@ -42,8 +43,8 @@ from opgen.emit.view_functional import (
 )
 from opgen.emit.view_saved import read_lines, saved_names
 from opgen.emit.view_sharding import sharding_fields
-from opgen.ir.program import Argument, Compute, Kind, Program, Scatter
-from opgen.ir.scalar import BATCH
+from opgen.ir.program import Argument, Compute, Kind, Program, Scatter, Shape, statement_reads
+from opgen.ir.scalar import BATCH, Dim, Position, Read
 from opgen.plan.autocast import Autocast, autocast
 
 
@@ -186,6 +187,7 @@ def _fields(
     out += [_names("operands", shown)] if shown != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
+    out += fold_fields(s)
     out += [_names("outputs", s.output_names)]
     out += [_names("residuals", s.residuals)] if s.residuals else []
     out += [_names("differentiable", (*s.wrt, *s.active, *s.sums))] if s.active else []
@@ -212,6 +214,7 @@ def _fields(
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += [f"autocast={quoted(autocast_list(s))}"] if autocast_list(s) else []
+    out += [f"positions={tupled(found)}"] if (found := _positions(s)) else []
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
@@ -297,6 +300,36 @@ def autocast_list(s: Surface) -> Autocast:
     return Autocast.AS_GIVEN if s.operator.pairs else autocast(p for _, p in s.programs("forward"))
 
 
+def _positions(s: Surface) -> list[str]:
+    """The operands whose elements are positions along a dim of an operand, as tuples."""
+    found: dict[str, None] = {}
+    for _, p in s.programs("forward"):
+        integers = [t.name for t in p.inputs if t.kind is Kind.INT]
+        sources = {d.name: d for d in p.dims if d.tensor is not None}
+        for at, shape in _accesses(p):
+            for position, extent in zip(at, shape, strict=True):
+                if isinstance(position, Read) and position.tensor in integers and isinstance(extent, Dim):
+                    source = sources.get(extent.name)
+                    if source is not None:
+                        sized = next(t for t in p.inputs if t.name == source.tensor)
+                        behind = BATCH in sized.shape[: source.position]
+                        axis = source.position - (len(sized.shape) if behind else 0)
+                        names = quoted(position.tensor), quoted(sized.name), str(axis), quoted(extent.name)
+                        found[tupled(names)] = None
+    return list(found)
+
+
+def _accesses(p: Program) -> Iterator[tuple[Sequence[Position], Shape]]:
+    """Where the statements of a program read and write, with the shapes of what they read and write there."""
+    for st in p.statements:
+        if isinstance(st, Scatter):
+            yield st.at, st.shape
+        for r in statement_reads(st):
+            made = p.tensor(r.tensor)
+            if made is not None:
+                yield r.at, made.shape
+
+
 def adds_in_any_order(s: Surface, which: str) -> bool:
     """Does a CUDA kernel round by the order in which atomic operations come? Extremes and integers do not."""
     return any(
@@ -316,8 +349,9 @@ def is_pointwise(s: Surface) -> bool:
 
 
 _SHARED = (
-    *("batch_shape", "choice_error", "compute_dtype", "domain_error", "extent_error", "joined"),
-    *("check_range", "checks_values", "rank_error", "size_error", "Sharding"),
+    "Fill",
+    *("batch_shape", "choice_error", "compute_dtype", "divisor_error", "domain_error", "extent_error", "joined"),
+    *("length_error", "check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )
 
 
@@ -340,9 +374,8 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     used = [imported_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
         ["second_order"] if second else []
     )
-    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used, *out_used]))
-    helpers = [h for f in extra for h in f.helpers]
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    helpers = [h for f in extra for h in f.helpers] + ([NUMBERS] if "numbers." in text else [])
+    out += runtime_imports(["Definition", "add_function", "register", *used, *out_used], helpers)
     out.append("from . import function")
     called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
     out += [imported(".function", called)] if called else []

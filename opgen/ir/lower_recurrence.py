@@ -201,7 +201,8 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
         steps = _steps(replace(g, state=state, bag=bag), sizes, later, kinds, settled=False)
         return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
 
-    steps = _steps(g, sizes, later, settled(known, tried), settled=True)
+    kinds, right = settled(known, tried)
+    steps = _steps(g, sizes, later, kinds, settled=right)
     g.state.later.update(later)
     return None if steps is None else _assembled(g, before, steps)
 

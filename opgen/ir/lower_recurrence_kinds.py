@@ -16,9 +16,10 @@ Kinds = dict[str, Kind]
 _NEXT = {Kind.BOOL: Kind.INT, Kind.INT: Kind.FLOAT}
 
 
-def settled(known: Mapping[str, Kind | None], lowered: Callable[[Kinds], Kinds | None]) -> Kinds:
-    """The kind of every name. `known`: declared or given by a start; `lowered`: what bodies give that read such kinds.
+def settled(known: Mapping[str, Kind | None], lowered: Callable[[Kinds], Kinds | None]) -> tuple[Kinds, bool]:
+    """The kind of every name, and whether they are right.
 
+    `known`: declared or given by a start; `lowered`: what bodies give that read such kinds.
     Where they give a mistake, a name of which nothing is known is tried as the next kind; where that does not help, the
     kinds are those that it was found with.
     """
@@ -33,5 +34,5 @@ def settled(known: Mapping[str, Kind | None], lowered: Callable[[Kinds], Kinds |
             mistaken = None
             wider = {n: promote((k, found[n])) or k for n, k in kinds.items()}
         if wider == kinds:
-            return mistaken or kinds
+            return mistaken or kinds, mistaken is None
         kinds = wider

@@ -32,6 +32,7 @@ from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
+from opgen.opt.divide import in_parts
 from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
 from opgen.opt.hints import Hints
@@ -101,6 +102,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
         primal, applied = stabilize(primal)
+    primal = in_parts(primal)
     orders: dict[Rewrite, None] = {}
     note = orders.setdefault
     primal = run_passes(primal, passes(primal, exact=flags.exact, note=note))

@@ -64,7 +64,8 @@ def adjoint(
     outputs = tuple(sweep.result(x) for x in sources)
     candidates = (*sweep.cotangents, *p.inputs)
     if asks_given:
-        p = replace(p, params=(*p.params, Argument(GIVEN, "bool", length=len(sweep.cotangents))))
+        count = len(sweep.cotangents)
+        p = replace(p, params=(*p.params, Argument(GIVEN, "bool", length=count, default=(True,) * count)))
     made = close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
     # what is stated may read nothing at all; a gradient of the gradient then still has something to be of
     return made if made.inputs or not outputs else replace(made, inputs=tuple(sweep.cotangents))

@@ -81,7 +81,7 @@ class _Point:
 class _Machine:
     def __init__(self, program: Program, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
         self.program = program
-        self.params = params
+        self.params = {a.name: a.default for a in program.params if isinstance(a.default, tuple)} | dict(params)
         self.arrays = dict(arrays)
         self.shapes: dict[str, Shape] = {t.name: t.shape for t in program.inputs}
         self.functions = {f.name: f for f in program.functions}

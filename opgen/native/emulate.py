@@ -281,7 +281,7 @@ class _Sizes:
         reals: list[float] = []
         ints: list[int] = []
         for p in self.plan.params:
-            given = self.params.get(p.name)
+            given = self.params.get(p.name, p.default if isinstance(p.default, tuple) else None)
             values = [0] * (p.length or 1) if given is None else given if isinstance(given, (list, tuple)) else [given]
             if p.type == "float":
                 reals.extend(map(float, values))

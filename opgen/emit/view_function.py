@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from opgen.diff.laziness import GIVEN
 from opgen.emit.layout import bracketed, camel, listed_lines, runtime_imports, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
@@ -277,7 +278,8 @@ class _Setup:
         s, f = self.s, self.backward
         assert f is not None
         grads = ", ".join(f"grad_{n}" for n in s.active)
-        out = [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
+        out = [f"{GIVEN} = {', '.join(f'grad_{n} is not None' for n in s.active)}"] if GIVEN in f.arguments else []
+        out += [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
         again = self.recomputed()
         if again:
             targets = ", ".join(n if n in again else "_" for n in self.results())

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-from opgen.native.cache import cache_folder
 from opgen.native.library import Outcome, compile_ops, is_current, without_kernels
 from opgen.native.toolchain import NoCompilerError, toolchain
+from opgen.write.user_cache import cache_folder
 
 PathLike = str | os.PathLike[str]
 

@@ -16,12 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from opgen.diagnostics.suggest import counted
-from opgen.native.cache import cache_folder
 from opgen.native.cuda import nvcc
 from opgen.native.cuda_toolchain import CudaToolchain
 from opgen.native.toolchain import NoCompilerError, Toolchain, toolchain, version_of
+from opgen.write.cache import records
 from opgen.write.lock import unless_held
 from opgen.write.paths import CACHE, LOCK, MANIFEST
+from opgen.write.user_cache import cache_folder
 
 _BUILD = re.compile(r"[0-9a-f]{20}")  # the folder of one build, named after what it was made from
 _LOADED = re.compile(r"opgen_loaded_[0-9a-f]{16}(_torch)?")
@@ -119,7 +120,7 @@ def _is_held(lock: Path) -> bool:
 
 def _builds(op: str) -> Iterator[Path]:
     """The folders of compiled libraries of an operator, or of all; their cache may hold other things as well."""
-    for folder in sorted(cache_folder().glob(f"{op}/*")):
+    for folder in sorted(cache_folder().glob(f"libraries/{op}/*")):
         if _BUILD.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
             yield folder
 
@@ -149,14 +150,23 @@ def clean(out: Path, *, everything: bool = False) -> Iterator[Path]:
             shutil.rmtree(folder)
             yield folder
             _prune(folder.parent)
+    for folder in sorted(cache_folder().glob("outputs/*")) if everything else [records(out)]:
+        if _BUILD.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder)
+            yield folder
+            _prune(folder.parent)
     _prune(cache_folder())
-    records = out / CACHE
-    ours = (records / "CACHEDIR.TAG").is_file() and not records.is_symlink()
-    with unless_held(records / LOCK) as free:
+    yield from _removed(out / CACHE)
+
+
+def _removed(left: Path) -> Iterator[Path]:
+    """Remove what a build that was killed has left in its output folder."""
+    ours = (left / "CACHEDIR.TAG").is_file() and not left.is_symlink()
+    with unless_held(left / LOCK) as free:
         if ours and free:
-            shutil.rmtree(records)
+            shutil.rmtree(left)
     if ours and free:
-        yield records
+        yield left
 
 
 def _prune(folder: Path) -> None:

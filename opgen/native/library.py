@@ -21,12 +21,12 @@ from typing import Protocol
 
 from opgen.diagnostics.model import Span
 from opgen.native.blame import blamed
-from opgen.native.cache import cache_folder
 from opgen.native.cuda_toolchain import cuda_toolchain
 from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.lock import locked
 from opgen.write.paths import MANIFEST, inside
+from opgen.write.user_cache import cache_folder
 from opgen.write.writer import exclusive, replace_file
 
 
@@ -181,7 +181,7 @@ def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Pa
     while True:
         sources = _sources(out, op, tools.reads)
         key = _key(sources, tools)
-        library = cache_folder() / op / key / f"{op}.so"
+        library = cache_folder() / "libraries" / op / key / f"{op}.so"
         if library.exists():
             return library
         if _compiled(out, op, sources, key, tools, library):

@@ -17,6 +17,7 @@ from opgen.ir.program import Operator
 from opgen.opt.derive import derive
 from opgen.project import build
 from opgen.spec.model import OpSpec
+from opgen.write.cache import records
 from opgen.write.compare import Unit, compare
 
 Opgen = Callable[..., tuple[int, str, str]]
@@ -24,6 +25,14 @@ Opgen = Callable[..., tuple[int, str, str]]
 
 def tree(out: Path) -> dict[str, tuple[bytes, int]]:
     return {p.as_posix(): (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(out.rglob("*")) if p.is_file()}
+
+
+def forget(project: Path) -> None:
+    """As in a fresh checkout: there is no record of what was built."""
+    found = list(records(project / "generated").glob("*.json"))
+    assert found
+    for path in found:
+        path.unlink()
 
 
 def test_build_names_what_it_creates(project: Path, opgen: Opgen) -> None:
@@ -48,11 +57,10 @@ def test_second_build_writes_and_generates_nothing(
 
 def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opgen: Opgen) -> None:
     opgen("build")
-    before = {k: v for k, v in tree(project).items() if ".opgen_cache" not in k}
-    for path in (project / "generated/.opgen_cache").glob("*.json"):
-        path.unlink()
+    before = tree(project)
+    forget(project)
     assert opgen("build")[:2] == (0, "")
-    assert {k: v for k, v in tree(project).items() if ".opgen_cache" not in k} == before
+    assert tree(project) == before
 
 
 def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +90,7 @@ def test_check_names_a_generated_file_that_differs(
     else:
         path.unlink()
     if not with_cache:
-        for record in (project / "generated/.opgen_cache").glob("*.json"):
-            record.unlink()
+        forget(project)
     before = tree(project)
     code, out, _ = opgen("build", "--check")
     assert code == 1
@@ -155,15 +162,15 @@ def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, 
 @pytest.mark.parametrize("remembered", [True, False])
 def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen: Opgen, remembered: bool) -> None:
     opgen("build")
-    for path in (project / "generated/.opgen_cache").glob("*.json"):
-        path.unlink() if not remembered else None
+    if not remembered:
+        forget(project)
     (project / "specs/one.yaml").unlink()
     (project / "specs/two.yaml").write_text("zwei\nx = 2\n")
     code, out, _ = opgen("build", "--check")
     assert code == 1
     assert "removed   generated/one/function.py" in out
     assert opgen("build")[0] == 0
-    assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == [".opgen_cache", "zwei"]
+    assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == ["zwei"]
 
 
 def test_specs_outside_of_a_project_are_told_apart_by_where_they_are(project: Path, opgen: Opgen) -> None:
@@ -317,8 +324,7 @@ def test_an_operator_stays_as_it_was_when_its_spec_meets_an_internal_error(
     assert opgen("build", ".")[0] == 0
     monkeypatch.setattr("opgen.opt.derive.derive", unlucky)
     (specs / "unlucky.yaml").write_text("op: unlucky\ninputs: [x]\nforward: y = 3*x\n")
-    for path in specs.glob("generated/.opgen_cache/*.json"):
-        path.unlink()
+    forget(specs)
     before = (specs / "generated/unlucky/function.py").read_text()
     assert opgen("build", ".")[0] == 2
     assert (specs / "generated/unlucky/function.py").read_text() == before

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from opgen.native import inspect
-from opgen.native.cache import CACHE_VARIABLE, cache_folder
 from opgen.native.toolchain import toolchain
+from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
 
 Opgen = Callable[..., tuple[int, str, str]]
 BUILD = "0123456789abcdef0123"
@@ -25,8 +25,8 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opgen: Opgen) -> Path
     assert opgen("build", "scale.yaml")[0] == 0
     for name in ("_native.so", "_native.stamp", "_native_cuda.so"):
         (tmp_path / "generated/scale" / name).write_text("made")
-    (tmp_path / "cache/scale" / BUILD / "build-x").mkdir(parents=True)
-    (tmp_path / "cache/scale" / BUILD / "scale.so").write_bytes(b"0" * 2**20)
+    (tmp_path / "cache/libraries/scale" / BUILD / "build-x").mkdir(parents=True)
+    (tmp_path / "cache/libraries/scale" / BUILD / "scale.so").write_bytes(b"0" * 2**20)
     (tmp_path / "cache/letters").mkdir()
     (tmp_path / "cache/letters/to_keep").write_text("dear")
     return tmp_path
@@ -42,13 +42,13 @@ def test_clean_removes_what_can_be_made_again_and_no_source(built: Path, opgen: 
     assert sources <= left
     assert not [p for p in left if p.suffix in (".so", ".stamp") or ".opgen_cache" in p.parts]
     assert (built / "cache/letters/to_keep").read_text() == "dear"
-    assert not (built / "cache/scale").exists()
+    assert not (built / "cache/libraries/scale").exists()
     assert opgen("clean") == (0, "", "nothing to remove\n")
     assert opgen("build", "scale.yaml", "--check")[0] == 0
 
 
 def test_a_build_under_way_is_left_alone(built: Path, opgen: Opgen) -> None:
-    lock = built / "cache/scale" / BUILD / "lock"
+    lock = built / "cache/libraries/scale" / BUILD / "lock"
     with lock.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         assert "1 build under way" in opgen("doctor")[1]
@@ -89,16 +89,19 @@ def test_without_torch_nothing_runs(built: Path, opgen: Opgen, monkeypatch: pyte
 
 
 def test_the_cache_of_other_projects_is_emptied_on_demand_only(built: Path, opgen: Opgen) -> None:
-    other, loaded = built / "cache/other" / BUILD, built / "cache/loaded/opgen_loaded_0123456789abcdef"
+    other, loaded = built / "cache/libraries/other" / BUILD, built / "cache/loaded/opgen_loaded_0123456789abcdef"
     for folder in (other, loaded):
         folder.mkdir(parents=True)
         (folder / "file").touch()
+    assert opgen("build", "scale.yaml", "--out", "another")[0] == 0
     opgen("clean")
+    assert len(list((built / "cache/outputs").iterdir())) == 1
     assert other.exists()
     assert loaded.exists()
     assert f"removed   {other}\n" in opgen("clean", "--all")[1]
     assert not other.exists()
     assert not loaded.exists()
+    assert not (built / "cache/outputs").exists()
     assert (built / "cache/letters/to_keep").read_text() == "dear"
 
 

@@ -16,9 +16,9 @@ from opgen.cli import run
 from opgen.diagnostics.codes import CATALOGUE
 from opgen.ir.program import Operator
 from opgen.native import library
-from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.toolchain import toolchain
 from opgen.opt.derive import derive
+from opgen.write.user_cache import CACHE_VARIABLE
 
 GOLDEN = Path(__file__).parent / "golden" / "runs.md"
 SCALE = "op: scale\ninputs: [x]\nforward: y = 2*x\n"

@@ -11,9 +11,9 @@ import pytest
 from opgen import build
 from opgen.native import cuda_toolchain as cuda
 from opgen.native import library
-from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.cuda import nvcc
 from opgen.native.toolchain import NoCompilerError, Toolchain, available, toolchain, version_of
+from opgen.write.user_cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from opgen.native import library
-from opgen.native.cache import CACHE_VARIABLE
 from opgen.native.toolchain import Toolchain, available, toolchain
+from opgen.write.user_cache import CACHE_VARIABLE
 
 pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
 
@@ -100,4 +100,4 @@ def test_what_is_generated_anew_under_the_compiler_is_compiled_anew(package: Pat
     assert tools.runs == 2
     assert path.read_text() == "anew\n"
     assert library.is_current(package, "tiny")
-    assert [p.read_text() for p in package.parent.glob("cache/tiny/*/tiny.so")] == ["anew\n"]
+    assert [p.read_text() for p in package.parent.glob("cache/libraries/tiny/*/tiny.so")] == ["anew\n"]

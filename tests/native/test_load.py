@@ -17,9 +17,9 @@ import opgen
 from opgen.cli import run
 from opgen.diagnostics.crash import Crash
 from opgen.native.api import LoadError
-from opgen.native.cache import CACHE_VARIABLE, cache_folder
 from opgen.native.library import NoKernelsError
 from opgen.native.toolchain import NoCompilerError, available, toolchain
+from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
 
 SPEC = "op: {}\ninputs: [x]\nforward: y = x*x + {}\n"
 SPAWNED = """

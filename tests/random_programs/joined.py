@@ -11,7 +11,7 @@ from tests.random_programs.scope import AND, BATCH, PLUS, Index, Scope, Size, Te
 def joined(w: World) -> list[str]:
     """`t[..., i < A + B] = where(i < A, a[..., i], b[..., i - A])`, or one tensor and what stands behind it."""
     c = w.choose
-    fits = [t for t in w.tensors if t.kind == "float" and any(s.value > 0 for s in t.dims)]
+    fits = [t for t in w.tensors if t.kind == "float" and t.dims and all(s.value > 0 for s in t.dims)]
     if not fits:
         return []
     a, b = c.pick(fits), c.pick(fits)
@@ -54,7 +54,7 @@ def joined(w: World) -> list[str]:
 
 
 def _places(t: Tensor) -> list[int]:
-    return [k for k, s in enumerate(t.shape) if isinstance(s, Size) and s.value > 0] or [-1]
+    return [k for k, s in enumerate(t.shape) if isinstance(s, Size)]
 
 
 def _size(t: Tensor, k: int) -> Size:
@@ -77,9 +77,8 @@ def _at(w: World, t: Tensor, k: int, position: str, rows: Index | None) -> str:
         elif rows is not None and rows.size.text == s.text and w.choose.chance(70):
             items.append(rows.name)
         else:
-            items.append("0" if s.value else "-1")
-    text = f"{t.name}[{', '.join(items)}]"
-    return f"pad({text}, 0)" if "-1" in items else text
+            items.append("0")
+    return f"{t.name}[{', '.join(items)}]"
 
 
 def counted(w: World) -> list[str]:

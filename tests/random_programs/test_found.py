@@ -162,6 +162,42 @@ FOUND = {
         "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
         "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
     ),
+    "a logistic function of constants": "inputs: {x: {shape: [N]}}\nforward: y[n] = x[n]/(1 + exp(1.5**3))\n",
+    "powers of literals around a rewrite": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = 1/(1 + exp(x[n]*2**3))\n"
+        "  z[n] = (x[n]/2**2)/(1 + exp(w[n]))\n"
+    ),
+    "negative powers of an index": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[n] = sin(x[n])*2**(-n) + tanh(x[n])*2.0**-n + x[n]*0.3**n'\n"
+    ),
+    "functions of a condition": (
+        "inputs: {x: {shape: [N]}}\n"
+        "forward: 'y[n] = x[n]*floor(x[n] > 0) + abs(x[n] > 0.5)*round(x[n] < 1)*sign(x[n] > 0)'\n"
+    ),
+    "functions of a size": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [k, q, y]\n"
+        "forward: |\n"
+        "  k[n < N] = fmod(N, 3) + square(N) - remainder(-N, 2)\n"
+        "  q[n < N] = 3**n\n"
+        "  y[n] = x[n]*rsqrt(N)\n"
+    ),
+    "functions of a param at its limits": (
+        "inputs: {x: {shape: [N]}}\n"
+        "params: {zero: {type: float}, minus: {type: float}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = where(x[n] > 0, log(zero), 1/zero) + where(x[n] > 0.5, exp(1000 + zero), lgamma(zero))\n"
+        "  z[n] = where(x[n] > 0, minus**0.5, sqrt(minus)) + zero**-2\n"
+    ),
+    "the order of a function": (
+        "inputs: {x: {shape: [N]}}\nparams: {order: {type: int}}\n"
+        "forward: y[n] = polygamma(order, 1 + x[n]**2) + polygamma(N, 2 + x[n]**2)\n"
+    ),
+    "a quotient of zeros": "inputs: {x: {shape: [N]}}\nforward: y[n] = where(n > 5, x[n]/(0/x[n]), x[n])\n",
     "fractions of totals that start somewhere": (
         "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
         "outputs: [y, t]\n"
@@ -236,6 +272,15 @@ FOUND = {
         "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
         "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
     ),
+    "outputs with slopes of their own": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z, u]\n"
+        "forward: |\n"
+        "  y[..., n] = 2*x[..., n]*w[n]\n"
+        "  t[..., n] = sqrt(1 + square(x[..., n]))\n"
+        "  z[..., n] = log(t[..., n])\n"
+        "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
+    ),
     "a sum of integers step by step": (
         "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
         "outputs: [c, y]\n"
@@ -293,6 +338,14 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a logistic function of constants": {"x": (3,)},
+    "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
+    "negative powers of an index": {"x": (4,)},
+    "functions of a condition": {"x": (4,)},
+    "functions of a size": {"x": (24,)},
+    "functions of a param at its limits": {"x": (4,)},
+    "the order of a function": {"x": (3,)},
+    "a quotient of zeros": {"x": (3,)},
     "a whole number where nothing can be read": {"x": (1,)},
     "a remainder behind a plus": {"x": (3,)},
     "one point": {"x": ()},
@@ -334,7 +387,7 @@ SHAPES = {
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
     usual = {"x": (2, 3), "w": (3,)}
-    values = {"p": 0.3, "limit": 0.7}
+    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2}
     cases = {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}
     return {name: check(case) for name, case in cases.items()}
 

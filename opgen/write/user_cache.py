@@ -1,4 +1,4 @@
-"""Where compiled libraries and loaded operators are kept: in one folder of the user's, for all projects.
+"""The user's folder, for all projects, where compiled libraries, loaded operators and records of builds are kept.
 
 Nothing of it lies in a project, where version control and wheels would pick it up. A library is found by the hash of
 all that it is made from, and the lock of its build lies beside it; so projects share the folder without knowing of one

@@ -29,14 +29,15 @@ LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded do
     "guard: given(param)": 1, "reduction param": 10, "float param": 45, "list param": 19, "int param": 2,
     "derived dim": 22, "computed extent": 14, "stated extent": 128, "empty dim": 5, "empty batch": 34,
     "several batch dims": 56, "broadcast batch": 57, "batch behind": 31, "repeated dim": 46, "literal dim": 22,
-    "dim of one": 16, "element-wise": 28, "hidden index": 3, "reduced batch": 28, "reduction sum": 14,
-    "reduction mean": 8, "reduction max": 10, "reduction min": 8, "reduction prod": 2, "reduction logsumexp": 2,
+    "dim of one": 16, "element-wise": 20, "hidden index": 3, "reduced batch": 28, "reduction sum": 14,
+    "reduction mean": 6, "reduction max": 10, "reduction min": 8, "reduction prod": 2, "reduction logsumexp": 2,
     "reduction norm": 11, "reduction var": 6, "reduction any": 4, "reduction all": 1, "reduction count": 1,
     "reduction argmax": 1, "reduction argmin": 1, "argsort": 5, "operator softmax": 7, "operator log_softmax": 4,
-    "operator cumsum": 2, "operator cumprod": 9, "operator logcumsumexp": 6, "joint softmax": 1, "local function": 14,
-    "stated derivative": 10, "detach": 5, "cast": 2, "**": 23, "0-dim result": 14, "declared outputs": 16,
+    "operator cumsum": 2, "operator cumprod": 9, "operator logcumsumexp": 1, "joint softmax": 1, "local function": 14,
+    "stated derivative": 10, "detach": 5, "cast": 2, "**": 14, "0-dim result": 14, "declared outputs": 16,
     "read and an output": 14, "integer result": 8, "condition as a result": 8, "exact": 6, "once_differentiable": 5,
-    "input without gradient": 6, "sum of inputs": 55, "slope": 18,
+    "input without gradient": 6, "sum of inputs": 38, "slope": 14,
+    "power of literals": 18, "function of a param": 16, "power of an index": 10,
 }  # fmt: skip
 
 

@@ -85,11 +85,20 @@ class Printer:
     dialect: Dialect
     leaf: Callable[[Leaf], Text]
     cast: Callable[[Text, str], Text] = _no_cast
+    known: dict[Scalar, Text] | None = None  # what was printed before, where the same is printed again and again
 
     def __call__(self, e: Scalar) -> str:
         return self.text(e).text
 
     def text(self, e: Scalar) -> Text:
+        if self.known is None:
+            return self._text(e)
+        found = self.known.get(e)
+        if found is None:
+            found = self.known[e] = self._text(e)
+        return found
+
+    def _text(self, e: Scalar) -> Text:
         match e:
             case Lit(value) if is_beyond(value):
                 return self.text(INF if value > 0 else NEG_INF)

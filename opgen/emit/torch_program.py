@@ -15,11 +15,12 @@ from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_liveness import live
 from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
-from opgen.emit.torch_rewrite import kind_of, mapped, varies
+from opgen.emit.torch_rewrite import mapped, varies
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
+from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
 from opgen.ir.program import (
     Compute,
@@ -61,6 +62,7 @@ class Frame:
     masked: bool  # a result that is not asked for may not be assigned
     reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
     anchor: str = ""  # a float argument that every call has
+    made: frozenset[str] = frozenset()  # the tensors and results of all variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Listing:
 def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
-    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast)
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast, frame.made)
     scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
@@ -89,7 +91,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     for o in p.outputs:
         of_target.setdefault(o.value, []).append(o)
     for i, s in enumerate(p.statements):
-        made_here = {t: scope.fresh(final.get(t, t)) for t in targets(s)}
+        made_here = {t: scope.own(final.get(t, t)) for t in targets(s)}
         if isinstance(s, Recurrence):
             repeat(scope, s, made_here)
         else:
@@ -223,7 +225,7 @@ def _arguments(scope: Scope) -> tuple[str, ...]:
 
 def _named(scope: Scope, value: Value, o: Output) -> Value:
     """The value on a line of its own, under the name of the output."""
-    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
+    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.own(o.name)
     scope.assign(name, value.text.text)
     return replace(value, text=replace(value.text, text=name, level=ATOM))
 

@@ -2,9 +2,10 @@
 
 Derivatives are formulas in the spec language over the argument names, one per argument; `None` means zero everywhere
 it is defined (conditions, rounding). They are written with primitives that stay finite and accurate in the tails, so
-that derivatives of every order do. Kinks follow torch. Spellings are format strings over the printed arguments, each
-of which stands alone between commas or parentheses; an infix row is printed by the printers' own precedence table and
-has empty spellings.
+that derivatives of every order do. Kinks follow torch. A row with a `value`, a formula of other rows, is that formula
+once nothing is differentiated any more, so that no back end has to know it. Any other is spelt by each back end:
+spellings are format strings over the printed arguments, each of which stands alone between commas or parentheses; an
+infix row is printed by the printers' own precedence table and has empty spellings.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class ScalarFunction:
     name: str
     args: tuple[str, ...]
     derivatives: tuple[str, ...] | None
+    value: str = ""  # a formula of other rows, for a function that no back end has; it then has no spellings
     torch: str = ""  # "torch.sigmoid({0})": every tensor argument a tensor
     torch_number: str = ""  # used when arguments after the first are Python numbers; empty: `torch` takes them
     cpp: str = ""  # "rt::sigmoid({0})": a function of the shipped C++ header, overloaded on float and double
@@ -82,9 +84,12 @@ def _row(
     domain: tuple[float, float] = (-3.0, 3.0),
     avoid: tuple[float, ...] = (),
     result: Result = "float",
+    value: str = "",
 ) -> ScalarFunction:
-    """A row for a called function; the spellings come from their own table."""
+    """A row for a called function; the spellings come from their own table, where it is not a formula."""
     names = tuple(args.split())
+    if value:
+        return ScalarFunction(name, names, derivatives, value, result=result, domain=domain, avoid=avoid, doc=doc)
     slots = ", ".join(f"{{{i}}}" for i in range(len(names)))
     native = spell.NATIVE.get(name, f"rt::{name}({slots})")
     return ScalarFunction(

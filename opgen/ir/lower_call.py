@@ -17,6 +17,7 @@ from opgen.ir.lower_complex import complex_call, complex_row
 from opgen.ir.lower_declare import CALLABLE, SPECIAL, LocalFunction
 from opgen.ir.lower_guards import check_given
 from opgen.ir.lower_kinds import condition, numeric, promote, real_number
+from opgen.ir.lower_lazy import named
 from opgen.ir.lower_pad import padded
 from opgen.ir.lower_power import power_of
 from opgen.ir.lower_scope import BAD, Frame, Typed, measure
@@ -24,10 +25,13 @@ from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.lang import habits
+from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import Call, Expr, Name
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
 
-MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
+MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
+_FEW = 12  # nodes of an argument that is written out wherever it stands
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _INTEGERS = ("bitand", "bitor", "bitxor")
 
@@ -172,19 +176,32 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         if any(t.kind is None for t in checked):
             return BAD
         return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
-    outer = f.args, f.calls, f.place, f.scope
-    f.args = dict(zip(function.params, args, strict=True))
+    outer = f.args, f.calls, f.place, f.scope, f.around
+    f.around = f.around if f.scope is None else f.scope
+    f.args = {p: _argument(f, function, p, a) for p, a in zip(function.params, args, strict=True)}
     f.calls = (*f.calls, function.name)
     f.place, f.scope = "a local function", None
     result = f.lower(function.value)
-    f.args, f.calls, f.place, f.scope = outer
+    f.args, f.calls, f.place, f.scope, f.around = outer
     size, depth = measure(result.scalar, f.state.sizes)
-    if size > MAX_SIZE or depth > MAX_DEPTH:
+    if size > MAX_SIZE or depth > MAX_NODES_DEPTH:
         return f.error(
             "OPG227", f"with `{function.name}` written out, this formula becomes too large", e.span,
             "name a part of it in a statement of its own",
         )  # fmt: skip
     return result
+
+
+def _argument(f: Frame, function: LocalFunction, param: str, value: Typed) -> Typed:
+    """What a param stands for: what is more than a few operations and stands more than once is computed once.
+
+    Calls within each other would otherwise double what is in them with every level.
+    """
+    assert function.value is not None
+    used = sum(isinstance(n, Name) and n.name == param for n in nodes(function.value))
+    if used < 2 or value.kind is not Kind.FLOAT or measure(value.scalar, f.state.sizes)[0] <= _FEW:
+        return value
+    return named(f, f"{function.name}_{param}", value)
 
 
 def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:

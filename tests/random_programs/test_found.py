@@ -272,6 +272,70 @@ FOUND = {
         "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
         "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
     ),
+    "outputs with slopes of their own": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z, u]\n"
+        "forward: |\n"
+        "  y[..., n] = 2*x[..., n]*w[n]\n"
+        "  t[..., n] = sqrt(1 + square(x[..., n]))\n"
+        "  z[..., n] = log(t[..., n])\n"
+        "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
+    ),
+    "a sum of integers step by step": (
+        "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[..., t] = c[..., t - 1] + ids[..., t]\n"
+        "  y[..., t] = x[..., t]*c[..., t] + 0.5*y[..., t - 1]\n"
+    ),
+    "conditions step by step": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [seen, calm, y]\n"
+        "forward: |\n"
+        "  seen[..., t] = seen[..., t - 1] or x[..., t] > 0.5\n"
+        "  calm[..., N] = true\n"
+        "  calm[..., t] = calm[..., t + 1] and x[..., t] < 1\n"
+        "  y[..., t] = where(seen[..., t], square(x[..., t]), 0) + where(calm[..., t], x[..., t], 0)\n"
+    ),
+    "pointers that are followed": (
+        "inputs: {x: {shape: [T, S]}, ids: {shape: [T, S], dtype: int}}\n"
+        "outputs: [path, y]\n"
+        "forward: |\n"
+        "  path[T] = 1\n"
+        "  path[t] = ids[t, path[t + 1]]\n"
+        "  y = sum[t](sin(x[t, path[t]]))\n"
+    ),
+    "the best path": (
+        "inputs: {x: {shape: [..., T, S]}, w: {shape: [S, S]}}\n"
+        "outputs: [best, path, score]\n"
+        "forward: |\n"
+        "  best[..., t, s < S] = x[..., t, s] + max[p < S](best[..., t - 1, p] + w[p, s])\n"
+        "  back[..., t < T, s < S] = argmax[p < S](best[..., t, p] + w[p, s])\n"
+        "  last[...] = argmax[s < S](best[..., T - 1, s])\n"
+        "  path[..., T] = last[...]\n"
+        "  path[..., t < T] = where(t == T - 1, path[..., t + 1], back[..., t, path[..., t + 1]])\n"
+        "  score[...] = sum[t < T](x[..., t, path[..., t]])\n"
+    ),
+    "a float, an integer and a condition together": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [h, c, on]\n"
+        "forward: |\n"
+        "  h[..., -1] = 0.5\n"
+        "  c[..., -1] = 2\n"
+        "  h[..., t] = where(on[..., t - 1], 0.5*h[..., t - 1], sin(x[..., t])) + 0.1*c[..., t - 1]\n"
+        "  c[..., t] = where(h[..., t] > 0.3, c[..., t - 1] + 1, 0)\n"
+        "  on[..., t] = c[..., t] % 2 == 1 and not on[..., t - 1]\n"
+    ),
+    "a start of a smaller kind": (
+        "inputs: {x: {shape: [N]}, on: {shape: [], dtype: bool}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[-1] = on\n"
+        "  c[t < N] = 2*c[t - 1] + 1\n"
+        "  h[-1] = on\n"
+        "  h[t] = 0.5*h[t - 1] + x[t]\n"
+        "  y[t] = h[t]*c[t]\n"
+    ),
 }
 SHAPES = {
     "a logistic function of constants": {"x": (3,)},
@@ -308,6 +372,12 @@ SHAPES = {
     "one behind the other": {"x": (3,), "w": (2,)},
     "one behind the other in a batch": {"x": (1, 3), "w": (2, 2)},
     "a diagonal of blocks": {"x": (2, 3), "w": (1, 2)},
+    "a sum of integers step by step": {"x": (2, 3), "ids": (2, 3)},
+    "conditions step by step": {"x": (2, 4)},
+    "pointers that are followed": {"x": (3, 2), "ids": (3, 2)},
+    "the best path": {"x": (2, 3, 3), "w": (3, 3)},
+    "a float, an integer and a condition together": {"x": (2, 5)},
+    "a start of a smaller kind": {"x": (3,), "on": ()},
     "added to a part": {"x": (3,), "w": (2,)},
     "dropped beyond the end": {"x": (3,), "w": (2,)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.diff.laziness import GIVEN
 from opgen.emit.sample_arrays import InputSample, joined_results
 from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
@@ -336,6 +337,7 @@ class Chooser:
                 salt = 11 if t.of in results else 13
                 mine = [p for p in whole if t.name in (p.real, p.imag)]
                 given |= InputSample(names.get(t.name, t.name), shape, Kind.FLOAT, -1.0, 1.0, salt).arrays(mine)
+        values = {**values, **{a.name: [True] * (a.length or 0) for a in derivative.params if a.name == GIVEN}}
         found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
         of_input = {o.of: found[o.name] for o in derivative.outputs}
         wanted = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]

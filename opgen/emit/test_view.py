@@ -116,10 +116,12 @@ def _attributes(
     if spec.reference:
         lines += [f"reference = {quoted(str(spec.reference))}"]
     constant = holds_constant(derived)
-    if states_gradients(spec) or constant:
+    if states_gradients(spec):
         lines += ["stated_gradient = True"]
-    if constant or any(d.stated for d in derived):
+    if any(d.stated for d in derived):
         lines += ["stated_twice = True"]
+    if constant:
+        lines += ["held = True"]
     if not all(is_known(v.program) for v in operator.variants):
         lines += [f"formula = staticmethod(function.{operator.name}_forward)"]
     found = [f for f in called(operator) if f.value is None]

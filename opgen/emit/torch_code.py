@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from opgen.emit.layout import tupled
 from opgen.emit.names import RUNTIME
+from opgen.emit.signature import params_of
 from opgen.emit.torch_conditions import Switches, told_by
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
@@ -66,7 +67,8 @@ def torch_function(
     """
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
-    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
+    params = params_of(operator, (p for _, p in programs))
+    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in params)))
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
     upcast = wide or is_upcast(programs, operator)
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
@@ -90,7 +92,7 @@ def torch_function(
     return TorchFunction(
         name,
         tensors,
-        tuple(a.name for a in operator.params if a.name in used),
+        tuple(a.name for a in params if a.name in used),
         tuple(returned),
         tuple(text),
         tuple(h for h in RUNTIME if h in used),

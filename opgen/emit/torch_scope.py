@@ -156,6 +156,8 @@ class Scope:
     def casts(self) -> Casts:
         def dtype() -> str:
             like = self.like()
+            if like and self.upcast:
+                self.read[like] = None  # so that it has the compute dtype
             return f"{like}.dtype" if like else "torch.get_default_dtype()"
 
         def tensor(number: str, kind: Kind) -> str:

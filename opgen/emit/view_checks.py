@@ -22,7 +22,7 @@ from opgen.emit.view import Surface
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Argument, Axis, DimSource, Kind, Output, Program, Tensor
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import BATCH, Dim, Scalar
+from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
 from opgen.lang.nodes import Access, Expr, Name
 from opgen.lang.parser import parse_expression
@@ -44,6 +44,10 @@ def check_body(s: Surface) -> tuple[str, ...]:
     needed = [n for p in programs for n in _counted(s, p)]
     lines = check_lines(s.name, s.operator, needed)
     for a in s.operator.params:
+        if a.length is not None:
+            maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
+            error = f"length_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {a.length})"
+            lines += [f"if {maybe}len({a.name}) != {a.length}:", f"    raise {error}"]
         if a.choices:
             error = (
                 f"choice_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {strings(a.choices)})"
@@ -138,9 +142,19 @@ def _sources(p: Program, e: Scalar) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _divisors(p: Program) -> tuple[Scalar, ...]:
+    """What sizes are divided by and might be 0, for all that its sizes and domains tell."""
+    dims = derived_sizes(p)
+    sizes = [value for value in dims.values() if value is not None]
+    sizes += [a.extent for st in p.statements for loops in loops_in(st) for a in loops if isinstance(a, Axis)]
+    facts = facts_of((), dims, positive=positive_params(p))
+    found = (n.args[1] for e in sizes for n in walk(e) if isinstance(n, Apply) and n.fn in ("floordiv", "mod"))
+    return tuple(e for e in dict.fromkeys(found) if not is_nonnegative(polynomial(sub(e, ONE)), facts))
+
+
 def _sized(p: Program) -> tuple[Scalar, ...]:
     """Every size that a variant has to look at before it runs."""
-    return (*_unproven_extents(p), *_derived_in_inputs(p))
+    return (*_unproven_extents(p), *_derived_in_inputs(p), *_divisors(p))
 
 
 def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
@@ -149,17 +163,40 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     always = [t for t in s.operator.inputs if t.name not in s.operator.optional]
     given = {d.name for t in always for d in t.shape if isinstance(d, Dim)}
     sizes = Sizes(p, known={name: local(name) for name in _counted(s, p) if name in given})
-    lines = _limit_lines(s, p, sizes)
-    for e in _sized(p):
+    lines: list[str] = []
+    for e in _divisors(p):
+        text = sizes.number(e)
+        lines += sizes.lines
+        sizes.lines.clear()
+        lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(_shown(s, e))})"]
+    lines += _limit_lines(s, p, sizes)
+    for e in (*unproven, *derived):
         text = sizes.number(e)
         lines += sizes.lines
         sizes.lines.clear()
         if e in unproven:
-            lines += [f"if {text} < 0:", f"    raise extent_error({quoted(s.name)}, {quoted(scalar_text(e))}, {text})"]
+            lines += [
+                f"if {text} < 0:",
+                f"    raise extent_error({quoted(s.name)}, {quoted(_extent_text(s, p, e))}, {text})",
+            ]
     for d in derived:
         for t in (t for t in p.inputs if d in t.shape):
             lines += size_lines(s.name, t, d, sizes.number(d))
     return tuple(lines)
+
+
+def _shown(s: Surface, e: Scalar) -> str:
+    """A size as the spec writes it."""
+    spelled = dict(s.operator.spelled)
+    return scalar_text(
+        transform(e, lambda n: Param(spelled.get(n.name, n.name), n.item) if isinstance(n, Param) else n)
+    )
+
+
+def _extent_text(s: Surface, p: Program, e: Scalar) -> str:
+    """A size, and how it is computed."""
+    value = derived_sizes(p).get(e.name) if isinstance(e, Dim) else None
+    return _shown(s, e) if value is None else f"{_shown(s, e)} = {_shown(s, value)}"
 
 
 def _binds(text: str) -> bool:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
+from opgen.diff.laziness import GIVEN
+from opgen.emit.layout import bracketed, camel, listed_lines, runtime_imports, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
@@ -111,8 +112,8 @@ def _function_view(s: Surface) -> FunctionView:
         backward_lines=tuple(setup.backward_lines()) if backward else (),
         once=s.spec.once_differentiable,
         jvp=bracketed("def jvp(", jvp_args, ") -> Any:", 4),
-        jvp_lines=tuple(setup.jvp_lines()) if tangent else (),
-        has_jvp=tangent is not None,
+        jvp_lines=tuple(setup.jvp_lines()) if tangent or _is_constant(s) else (),
+        has_jvp=tangent is not None or _is_constant(s),
         has_backward=backward is not None,
         inplace=_has_inplace(s),
         inplace_name=f"{camel(s.name)}InplaceFunction",
@@ -120,6 +121,11 @@ def _function_view(s: Surface) -> FunctionView:
         inplace_forward=bracketed("def forward(", ["ctx: Any", *typed], ") -> Tensor:", 4),
         inplace_lines=tuple(setup.inplace_lines(str(s.spec.inplace))) if _has_inplace(s) else (),
     )
+
+
+def _is_constant(s: Surface) -> bool:
+    """Are the results integers and conditions, or constants by decree? Their tangents are zero then."""
+    return not s.active and s.operator.elsewhere is None
 
 
 def _has_inplace(s: Surface) -> bool:
@@ -136,8 +142,7 @@ def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...
     helpers = [h for f in found for h in f.helpers]
     runtime = [*elsewhere.imported, *setup.helpers()]
     out += [""] if helpers or runtime else []
-    out += [imported(".._runtime", runtime)] if runtime else []
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    out += runtime_imports(runtime, helpers)
     return tuple("\n".join(out).split("\n"))
 
 
@@ -202,7 +207,7 @@ class _Setup:
         s = self.s
         both = {*self.saved(), *self.saved_forward()}
         shapes = s.active if len(s.active) > 1 and self.backward is not None else ()
-        plain = tuple(n for n in self.results() if n not in (*s.active, *s.sums)) if s.active else ()
+        plain = tuple(n for n in self.results() if n not in (*s.active, *s.sums)) if s.active or _is_constant(s) else ()
         read_results = [n for n in self.results() if n in both or n in shapes or n in plain]
         out = unpacked([*s.inputs, *s.params], [*both, *self.params()], "inputs", _INSIDE)
         if len(self.results()) == 1:
@@ -273,7 +278,8 @@ class _Setup:
         s, f = self.s, self.backward
         assert f is not None
         grads = ", ".join(f"grad_{n}" for n in s.active)
-        out = [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
+        out = [f"{GIVEN} = {', '.join(f'grad_{n} is not None' for n in s.active)}"] if GIVEN in f.arguments else []
+        out += [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
         again = self.recomputed()
         if again:
             targets = ", ".join(n if n in again else "_" for n in self.results())
@@ -309,7 +315,8 @@ class _Setup:
 
     def jvp_lines(self) -> list[str]:
         s, f = self.s, self.tangent
-        assert f is not None
+        if f is None:
+            return [f"return {', '.join(['None'] * len(self.results()))}"]
         out = unpacked(self.saved_forward(), self.saved_forward(), "ctx.saved_tensors", _INSIDE)
         out += unpacked(self.params(), f.arguments, "ctx.params", _INSIDE)
         for n in self.zeroed():

@@ -62,6 +62,7 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
+from opgen.lang.depth import deep_trees
 from opgen.lang.initialiser import initialisers
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
@@ -72,7 +73,8 @@ from opgen.spec.model import OpSpec
 def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     """The operator of a spec; None where there is a mistake."""
     found = Bag()
-    operator = _lower(spec, found)
+    with deep_trees():
+        operator = _lower(spec, found)
     for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
         bag.add(d)
     return None if found.has_errors else operator

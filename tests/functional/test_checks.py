@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd.gradcheck import GradcheckError
 
 Build = Callable[[str], ModuleType]
 
@@ -100,3 +101,41 @@ def test_an_input_without_gradient_beside_one_that_is_overwritten(build_operator
     inputs = "{x: {shape: [...]}, label: {shape: [...], differentiable: false}}"
     made = checks(build_operator(f"op: over\ninputs: {inputs}\ninplace: x\nforward: y = max(0, 1 - label*x)\n"))
     made.test_inplace(made.cases[0])
+
+
+HELD = """
+op: straight_through
+inputs: [x, w]
+forward: y = x*w + detach(round(x)*w - x)
+"""
+
+
+def test_differences_hold_what_is_detached(build_operator: Build) -> None:
+    package = build_operator(HELD)
+    made = checks(package)
+    for case in made.cases:
+        made.test_gradcheck(case)
+        with pytest.raises(pytest.skip.Exception, match="detached"):
+            made.test_gradgradcheck(case)
+
+    def wrong(x: torch.Tensor, w: torch.Tensor, **params: Any) -> torch.Tensor:
+        return package.straight_through(x, w, **params) + (x - x.detach())  # type: ignore[no-any-return]
+
+    wrong.__name__ = "straight_through"
+    type(made).operator = staticmethod(wrong)
+    with pytest.raises(GradcheckError):
+        made.test_gradcheck(made.cases[0])
+
+
+def test_where_torch_has_no_second_derivative_it_is_no_judge(
+    build_operator: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = checks(
+        build_operator("op: distances\ninputs: {x: {shape: [N, D]}}\nforward: y[i, j] = norm[d](x[i, d] - x[j, d])")
+    )
+    from torch.testing._internal import common_jit, common_utils
+
+    monkeypatch.setattr(common_utils, "GRAPH_EXECUTOR", common_utils.ProfilingMode.PROFILING)
+    made.test_opinfo_composition(common_jit.JitCommonTestCase())
+    for case in made.cases:
+        made.test_gradgradcheck(case)

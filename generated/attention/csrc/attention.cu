@@ -23,6 +23,7 @@ struct attention_forward_0_output_step {
   rt::Divider e_size;
   opmath_t scale;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -37,14 +38,16 @@ struct attention_forward_0_output_step {
       output.store(0, place, i, v);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_2 = j <= i ? scale * sum_e : t;
+      sum_e.finish();
+      const opmath_t t_2 = j <= i ? scale * sum_e.value : t;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
           output.store(factor * output.load(place, i, v), place, i, v);
         }
@@ -55,13 +58,15 @@ struct attention_forward_0_output_step {
       for (int64_t v = 0; v < v_size.size; ++v) {
         output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
     softmax_j_max.store(softmax_j_max_value, place, i);
     softmax_j_sum.store(softmax_j_sum_value, place, i);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
     }
   }
 };
@@ -90,6 +95,7 @@ int run_attention_forward_0_output(const OpgenCall& call) {
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -176,6 +182,7 @@ struct attention_forward_1_output_step {
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -191,14 +198,16 @@ struct attention_forward_1_output_step {
       output.store(0, place, i, v);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_3 = j <= i ? t * sum_e : t_2;
+      sum_e.finish();
+      const opmath_t t_3 = j <= i ? t * sum_e.value : t_2;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_3);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
           output.store(factor * output.load(place, i, v), place, i, v);
         }
@@ -209,13 +218,15 @@ struct attention_forward_1_output_step {
       for (int64_t v = 0; v < v_size.size; ++v) {
         output.store(output.load(place, i, v) + t_4 * value.load(place, j, v), place, i, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
     softmax_j_max.store(softmax_j_max_value, place, i);
     softmax_j_sum.store(softmax_j_sum_value, place, i);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
     }
   }
 };
@@ -244,6 +255,7 @@ int run_attention_forward_1_output(const OpgenCall& call) {
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -273,6 +285,7 @@ struct attention_forward_2_output_step {
   rt::Divider e_size;
   opmath_t scale;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -286,14 +299,16 @@ struct attention_forward_2_output_step {
       output.store(0, place, i, v);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t = scale * sum_e;
+      sum_e.finish();
+      const opmath_t t = scale * sum_e.value;
       const opmath_t factor = softmax_j_max_value_fold.raise(t);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
           output.store(factor * output.load(place, i, v), place, i, v);
         }
@@ -304,13 +319,15 @@ struct attention_forward_2_output_step {
       for (int64_t v = 0; v < v_size.size; ++v) {
         output.store(output.load(place, i, v) + t_2 * value.load(place, j, v), place, i, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
     softmax_j_max.store(softmax_j_max_value, place, i);
     softmax_j_sum.store(softmax_j_sum_value, place, i);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
     }
   }
 };
@@ -339,6 +356,7 @@ int run_attention_forward_2_output(const OpgenCall& call) {
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -367,6 +385,7 @@ struct attention_forward_3_output_step {
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -381,14 +400,16 @@ struct attention_forward_3_output_step {
       output.store(0, place, i, v);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_2 = t * sum_e;
+      sum_e.finish();
+      const opmath_t t_2 = t * sum_e.value;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
           output.store(factor * output.load(place, i, v), place, i, v);
         }
@@ -399,13 +420,15 @@ struct attention_forward_3_output_step {
       for (int64_t v = 0; v < v_size.size; ++v) {
         output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
     softmax_j_max.store(softmax_j_max_value, place, i);
     softmax_j_sum.store(softmax_j_sum_value, place, i);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * output.load(place, i, v), place, i, v);
     }
   }
 };
@@ -434,6 +457,7 @@ int run_attention_forward_3_output(const OpgenCall& call) {
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -467,6 +491,7 @@ struct attention_backward_0_grad_query_step {
   opmath_t scale;
   rt::Divider j_size;
   rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -479,43 +504,54 @@ struct attention_backward_0_grad_query_step {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp((j <= i ? scale * sum_e : t) - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = (j <= i ? scale * sum_e.value : t) - softmax_j_max_value;
+      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
     dot_softmax_j.store(dot_softmax_j_value, place, i);
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_query.store(0, place, i, e);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        const opmath_t part_4 = grad_output.load_or_zero(place, i, v_2);
+        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
+      grad_softmax_j_2.finish();
       const bool t_2 = j <= i;
-      const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2 : t) - softmax_j_max_value);
-      const opmath_t part_4 = part_5 * softmax_j_scale_value;
-      const opmath_t t_3 = t_2 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) : opmath_t(0);
+      const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
+      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
         grad_query.store(grad_query.load(place, i, e) + t_3 * key.load(place, j, e), place, i, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(scale * grad_query.load(place, i, e), place, i, e);
+      grad_query.store((S == 0 ? opmath_t(1) : scale) * grad_query.load(place, i, e), place, i, e);
     }
   }
 };
@@ -549,6 +585,7 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
   step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -578,6 +615,7 @@ struct attention_backward_0_grad_value_step {
   rt::Divider v_3_size;
   opmath_t scale;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -593,19 +631,23 @@ struct attention_backward_0_grad_value_step {
       grad_value.store(0, place, j, v);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
+      grad_softmax_j_3.finish();
       const bool t_5 = j <= i;
-      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3 : t_4) - softmax_j_max.load(place, i));
+      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i));
       const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) : opmath_t(0);
+      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         grad_key.store(grad_key.load(place, j, e_2) + t_7 * query.load(place, i, e_2), place, j, e_2);
       }
@@ -614,7 +656,7 @@ struct attention_backward_0_grad_value_step {
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(scale * grad_key.load(place, j, e_2), place, j, e_2);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * grad_key.load(place, j, e_2), place, j, e_2);
     }
   }
 };
@@ -651,6 +693,7 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
   step.v_3_size = rt::Divider(call.dims[3]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -683,6 +726,7 @@ struct attention_backward_1_grad_query_step {
   rt::Divider e_2_size;
   rt::Divider j_size;
   rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -696,42 +740,53 @@ struct attention_backward_1_grad_query_step {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp((j <= i ? t * sum_e : t_2) - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = rt::exp((j <= i ? t * sum_e.value : t_2) - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
     dot_softmax_j.store(dot_softmax_j_value, place, i);
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_query.store(0, place, i, e);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
+      grad_softmax_j_2.finish();
       const bool t_3 = j <= i;
-      const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2 : t_2) - softmax_j_max_value) * softmax_j_scale_value;
-      const opmath_t t_4 = t_3 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) : opmath_t(0);
+      const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
+      const opmath_t part_5 = part_4 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t t_4 = t_3 ? part_5 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
         grad_query.store(grad_query.load(place, i, e) + t_4 * key.load(place, j, e), place, i, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(t * grad_query.load(place, i, e), place, i, e);
+      grad_query.store((S == 0 ? opmath_t(1) : t) * grad_query.load(place, i, e), place, i, e);
     }
   }
 };
@@ -765,6 +820,7 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
   step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -794,6 +850,7 @@ struct attention_backward_1_grad_value_step {
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -810,19 +867,23 @@ struct attention_backward_1_grad_value_step {
       grad_value.store(0, place, j, v);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
+      grad_softmax_j_3.finish();
       const bool t_7 = j <= i;
-      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3 : t_6) - softmax_j_max.load(place, i));
+      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i));
       const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) : opmath_t(0);
+      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         grad_key.store(grad_key.load(place, j, e_2) + t_9 * query.load(place, i, e_2), place, j, e_2);
       }
@@ -831,7 +892,7 @@ struct attention_backward_1_grad_value_step {
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(t_5 * grad_key.load(place, j, e_2), place, j, e_2);
+      grad_key.store((L == 0 ? opmath_t(1) : t_5) * grad_key.load(place, j, e_2), place, j, e_2);
     }
   }
 };
@@ -868,6 +929,7 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -901,6 +963,7 @@ struct attention_backward_2_grad_query_step {
   opmath_t scale;
   rt::Divider j_size;
   rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -912,41 +975,52 @@ struct attention_backward_2_grad_query_step {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp(scale * sum_e - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = rt::exp(scale * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
     dot_softmax_j.store(dot_softmax_j_value, place, i);
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_query.store(0, place, i, e);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const opmath_t part_4 = rt::exp(scale * sum_e_2 - softmax_j_max_value);
-      const opmath_t t = part_4 * (grad_softmax_j_2 - dot_softmax_j_value);
+      grad_softmax_j_2.finish();
+      const opmath_t part_4 = rt::exp(scale * sum_e_2.value - softmax_j_max_value);
+      const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         grad_query.store(grad_query.load(place, i, e) + t * key.load(place, j, e), place, i, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(softmax_j_scale_value * scale * grad_query.load(place, i, e), place, i, e);
+      const opmath_t part_5 = S == 0 ? opmath_t(1) : softmax_j_scale_value * scale;
+      grad_query.store(part_5 * grad_query.load(place, i, e), place, i, e);
     }
   }
 };
@@ -980,6 +1054,7 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
   step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -1009,6 +1084,7 @@ struct attention_backward_2_grad_value_step {
   rt::Divider v_3_size;
   opmath_t scale;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -1023,18 +1099,23 @@ struct attention_backward_2_grad_value_step {
       grad_value.store(0, place, j, v);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const opmath_t t_2 = rt::exp(scale * sum_e_3 - softmax_j_max.load(place, i));
+      grad_softmax_j_3.finish();
+      const opmath_t t_2 = rt::exp(scale * sum_e_3.value - softmax_j_max.load(place, i));
       const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3 - dot_softmax_j.load(place, i));
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i);
+      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_4 = t_2 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         grad_key.store(grad_key.load(place, j, e_2) + t_3 * query.load(place, i, e_2), place, j, e_2);
@@ -1044,7 +1125,7 @@ struct attention_backward_2_grad_value_step {
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(scale * grad_key.load(place, j, e_2), place, j, e_2);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * grad_key.load(place, j, e_2), place, j, e_2);
     }
   }
 };
@@ -1081,6 +1162,7 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
   step.v_3_size = rt::Divider(call.dims[3]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -1113,6 +1195,7 @@ struct attention_backward_3_grad_query_step {
   rt::Divider e_2_size;
   rt::Divider j_size;
   rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -1125,41 +1208,52 @@ struct attention_backward_3_grad_query_step {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp(t * sum_e - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = rt::exp(t * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
     dot_softmax_j.store(dot_softmax_j_value, place, i);
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_query.store(0, place, i, e);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const opmath_t part_4 = rt::exp(t * sum_e_2 - softmax_j_max_value);
-      const opmath_t t_2 = part_4 * (grad_softmax_j_2 - dot_softmax_j_value);
+      grad_softmax_j_2.finish();
+      const opmath_t part_4 = rt::exp(t * sum_e_2.value - softmax_j_max_value);
+      const opmath_t t_2 = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         grad_query.store(grad_query.load(place, i, e) + t_2 * key.load(place, j, e), place, i, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(t * softmax_j_scale_value * grad_query.load(place, i, e), place, i, e);
+      const opmath_t part_5 = S == 0 ? opmath_t(1) : t * softmax_j_scale_value;
+      grad_query.store(part_5 * grad_query.load(place, i, e), place, i, e);
     }
   }
 };
@@ -1193,6 +1287,7 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
   step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -1222,6 +1317,7 @@ struct attention_backward_3_grad_value_step {
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -1237,18 +1333,23 @@ struct attention_backward_3_grad_value_step {
       grad_value.store(0, place, j, v);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
         const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const opmath_t t_4 = rt::exp(t_3 * sum_e_3 - softmax_j_max.load(place, i));
+      grad_softmax_j_3.finish();
+      const opmath_t t_4 = rt::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i));
       const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3 - dot_softmax_j.load(place, i));
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i);
+      const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_6 = t_4 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
         grad_key.store(grad_key.load(place, j, e_2) + t_5 * query.load(place, i, e_2), place, j, e_2);
@@ -1258,7 +1359,7 @@ struct attention_backward_3_grad_value_step {
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(t_3 * grad_key.load(place, j, e_2), place, j, e_2);
+      grad_key.store((L == 0 ? opmath_t(1) : t_3) * grad_key.load(place, j, e_2), place, j, e_2);
     }
   }
 };
@@ -1295,6 +1396,7 @@ int run_attention_backward_3_grad_value(const OpgenCall& call) {
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);

@@ -30,7 +30,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = -rt::inf<opmath_t>();
@@ -42,7 +42,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -56,7 +56,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -64,7 +64,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_3[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * value_tile[i * V_2 + e];
             return value;
           });
@@ -75,7 +76,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale_2 = 1 / softmax_j_sum_value;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
         });
@@ -128,7 +129,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
@@ -141,7 +142,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -155,7 +156,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_4[rt::tile_width];
@@ -163,7 +164,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
             t_4[i] = rt::exp(t_3[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_4[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * value_tile[i * V_2 + e];
             return value;
           });
@@ -174,7 +176,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = 1 / softmax_j_sum_value;
+        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
         });
@@ -209,7 +211,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
@@ -220,7 +222,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -234,7 +236,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_2[rt::tile_width];
@@ -242,7 +244,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
             t_2[i] = rt::exp(t[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_2[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_2[i] * value_tile[i * V_2 + e];
             return value;
           });
@@ -253,7 +256,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale_2 = 1 / softmax_j_sum_value;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
         });
@@ -287,7 +290,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
@@ -299,7 +302,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -313,7 +316,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -321,7 +324,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_3[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * value_tile[i * V_2 + e];
             return value;
           });
@@ -332,7 +336,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = 1 / softmax_j_sum_value;
+        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
         });
@@ -376,7 +380,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -399,12 +403,12 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -415,6 +419,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * part_4);
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -430,12 +435,12 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
@@ -448,14 +453,14 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_6 = part_5 * softmax_j_scale_value_of[r] * part_7;
             t_3[i] = t_2 ? part_6 : opmath_t(0);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * E + e]);
@@ -501,8 +506,8 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
       value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
@@ -525,12 +530,12 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
             return value;
@@ -543,18 +548,18 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_6[i] = part_2 * softmax_j_scale_tile[i];
             t_7[i] = t_5 ? t_6[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_7[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * E + e]);
@@ -602,7 +607,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -626,12 +631,12 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -641,6 +646,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(part_2 - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_3 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -656,12 +662,12 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
@@ -674,14 +680,14 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r] * part_6;
             t_4[i] = t_3 ? part_5 : opmath_t(0);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t;
+        const opmath_t scale = S == 0 ? opmath_t(1) : t;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale * grad_query_sum[r * E + e]);
@@ -726,8 +732,8 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
       value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
@@ -751,12 +757,12 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
             return value;
@@ -768,18 +774,18 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_8[i] = rt::exp((t_7 ? t_5 * sum_e_3[i] : t_6) - softmax_j_max_tile[i]) * softmax_j_scale_tile[i];
             t_9[i] = t_7 ? t_8[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_9[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_8[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_5;
+        const opmath_t scale = L == 0 ? opmath_t(1) : t_5;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
         });
@@ -827,7 +833,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -849,12 +855,12 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -863,6 +869,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_2 = rt::exp(scale * sum_e[i] - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -878,12 +885,12 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
@@ -893,11 +900,14 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(scale * sum_e_2[i] - softmax_j_max_value_of[r]);
             t[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) { return t[i] * key_tile_2[i * E + e]; });
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
+            const auto value = t[i] * key_tile_2[i * E + e];
+            return value;
+          });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = softmax_j_scale_value_of[r] * scale;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : softmax_j_scale_value_of[r] * scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * E + e]);
@@ -943,8 +953,8 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
       value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
@@ -966,12 +976,12 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
             return value;
@@ -984,18 +994,18 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
             t_4[i] = t_2 * softmax_j_scale_value_2;
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * E + e]);
@@ -1043,7 +1053,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -1066,12 +1076,12 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -1080,6 +1090,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_2 = rt::exp(t * sum_e[i] - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -1095,12 +1106,12 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
             return value;
@@ -1110,14 +1121,14 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(t * sum_e_2[i] - softmax_j_max_value_of[r]);
             t_2[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_2[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t * softmax_j_scale_value_of[r];
+        const opmath_t scale = S == 0 ? opmath_t(1) : t * softmax_j_scale_value_of[r];
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale * grad_query_sum[r * E + e]);
@@ -1162,8 +1173,8 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
       value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
@@ -1186,12 +1197,12 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
             return value;
@@ -1204,18 +1215,18 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_5[i] = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
             t_6[i] = t_4 * softmax_j_scale_value_2;
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_5[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_3;
+        const opmath_t scale = L == 0 ? opmath_t(1) : t_3;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
         });

@@ -71,12 +71,17 @@ struct bilinear_forward_0_sum_i_j_step {
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i = inner_rest;
-      total_fold.add(weight.load(o, i, j) * sum_i_j_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t j = rt::split(&inner_rest, j_size);
+        const int64_t i = inner_rest;
+        total_fold.add(weight.load(o, i, j) * sum_i_j_part.load(place, i, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -220,12 +225,17 @@ struct bilinear_forward_1_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i = inner_rest;
-      total_fold.add(weight.load(o, i, j) * output_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t j = rt::split(&inner_rest, j_size);
+        const int64_t i = inner_rest;
+        total_fold.add(weight.load(o, i, j) * output_part.load(place, i, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -329,9 +339,14 @@ struct bilinear_backward_grad_sum_i_j_part_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
+    for (int64_t o = Team::rank(), stop = 0; stop < o_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size);
+      for (; o < stop; o += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -382,9 +397,14 @@ struct bilinear_backward_grad_input1_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input1_value_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input2.load(place, j));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input2.load(place, j));
+      }
+      grad_input1_value_fold.settle();
     }
+    grad_input1_value_fold.finish();
     rt::join<Team>(&grad_input1_value_fold);
     const opmath_t grad_input1_value = grad_input1_value_fold.value;
     if (Team::rank() == 0) {
@@ -434,9 +454,14 @@ struct bilinear_backward_grad_input2_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input2_value_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input1.load(place, i));
+    for (int64_t i = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i < stop; i += Team::size) {
+        grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input1.load(place, i));
+      }
+      grad_input2_value_fold.settle();
     }
+    grad_input2_value_fold.finish();
     rt::join<Team>(&grad_input2_value_fold);
     const opmath_t grad_input2_value = grad_input2_value_fold.value;
     if (Team::rank() == 0) {
@@ -487,10 +512,15 @@ struct bilinear_backward_grad_weight_step {
     const int64_t i = rt::split(&rest, i_size);
     const int64_t o = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -535,6 +565,8 @@ struct bilinear_backward_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;

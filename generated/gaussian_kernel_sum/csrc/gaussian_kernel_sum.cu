@@ -33,11 +33,13 @@ struct gaussian_kernel_sum_forward_output_step {
       output.store(0, place, i, e);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t distance = 0;
+      rt::Sum<opmath_t> distance;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        distance += rt::square(x.load(place, i, d) - y.load(place, j, d));
+        distance.add(rt::square(x.load(place, i, d) - y.load(place, j, d)));
+        if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
-      const opmath_t t_2 = rt::exp(-distance / t);
+      distance.finish();
+      const opmath_t t_2 = rt::exp(-distance.value / t);
       for (int64_t e = 0; e < e_size.size; ++e) {
         output.store(output.load(place, i, e) + t_2 * b.load(place, j, e), place, i, e);
       }
@@ -94,6 +96,7 @@ struct gaussian_kernel_sum_backward_grad_x_sum_step {
   rt::Divider e_2_size;
   rt::Divider d_2_size;
   rt::Divider j_size;
+  int64_t N;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -107,22 +110,27 @@ struct gaussian_kernel_sum_backward_grad_x_sum_step {
       grad_x_sum.store(0, place, i, d);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_output_factor = 0;
+      rt::Sum<opmath_t> grad_output_factor;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_output_factor += grad_output.load_or_zero(place, i, e_2) * b.load(place, j, e_2);
+        grad_output_factor.add(grad_output.load_or_zero(place, i, e_2) * b.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) grad_output_factor.settle();
       }
-      opmath_t distance = 0;
+      grad_output_factor.finish();
+      rt::Sum<opmath_t> distance;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        distance += rt::square(x.load(place, i, d_2) - y.load(place, j, d_2));
+        distance.add(rt::square(x.load(place, i, d_2) - y.load(place, j, d_2)));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
-      const opmath_t t_3 = grad_output_factor * rt::exp(-distance / t_2);
+      distance.finish();
+      const opmath_t t_3 = grad_output_factor.value * rt::exp(-distance.value / t_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
         const opmath_t part = t_3 * (x.load(place, i, d) - y.load(place, j, d));
         grad_x_sum.store(grad_x_sum.load(place, i, d) + part, place, i, d);
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(opmath_t(-0.5) * (1 / t) * grad_x_sum.load(place, i, d), place, i, d);
+      const opmath_t part_2 = N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t);
+      grad_x_sum.store(part_2 * grad_x_sum.load(place, i, d), place, i, d);
     }
   }
 };
@@ -150,6 +158,7 @@ int run_gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall& call) {
   step.e_2_size = rt::Divider(call.dims[3]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.N = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -235,6 +244,7 @@ struct gaussian_kernel_sum_backward_grad_b_step {
   rt::Divider e_3_size;
   rt::Divider d_3_size;
   rt::Divider i_size;
+  int64_t M;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -251,16 +261,20 @@ struct gaussian_kernel_sum_backward_grad_b_step {
       grad_b.store(0, place, j, e);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t grad_output_factor_2 = 0;
+      rt::Sum<opmath_t> grad_output_factor_2;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        grad_output_factor_2 += grad_output.load_or_zero(place, i, e_3) * b.load(place, j, e_3);
+        grad_output_factor_2.add(grad_output.load_or_zero(place, i, e_3) * b.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) grad_output_factor_2.settle();
       }
-      opmath_t distance_2 = 0;
+      grad_output_factor_2.finish();
+      rt::Sum<opmath_t> distance_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        distance_2 += rt::square(x.load(place, i, d_3) - y.load(place, j, d_3));
+        distance_2.add(rt::square(x.load(place, i, d_3) - y.load(place, j, d_3)));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
-      const opmath_t t_6 = rt::exp(-distance_2 / t_5);
-      const opmath_t t_7 = grad_output_factor_2 * t_6;
+      distance_2.finish();
+      const opmath_t t_6 = rt::exp(-distance_2.value / t_5);
+      const opmath_t t_7 = grad_output_factor_2.value * t_6;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         const opmath_t part = t_7 * (x.load(place, i, d_2) - y.load(place, j, d_2));
         grad_y_sum.store(grad_y_sum.load(place, j, d_2) + part, place, j, d_2);
@@ -270,7 +284,8 @@ struct gaussian_kernel_sum_backward_grad_b_step {
       }
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_y_sum.store(opmath_t(-0.5) * (1 / t_4) * grad_y_sum.load(place, j, d_2), place, j, d_2);
+      const opmath_t part_2 = M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4);
+      grad_y_sum.store(part_2 * grad_y_sum.load(place, j, d_2), place, j, d_2);
     }
   }
 };
@@ -301,6 +316,7 @@ int run_gaussian_kernel_sum_backward_grad_b(const OpgenCall& call) {
   step.e_3_size = rt::Divider(call.dims[3]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.M = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);

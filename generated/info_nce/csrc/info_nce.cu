@@ -25,9 +25,14 @@ struct info_nce_forward_0_sum_d_step {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      total_fold.add(query.load(i, d) * key.load(j, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        total_fold.add(query.load(i, d) * key.load(j, d));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -79,9 +84,14 @@ struct info_nce_forward_0_logsumexp_j_step {
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+      }
+      logsumexp_j_sum_fold.settle();
     }
+    logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
     if (Team::rank() == 0) {
@@ -125,6 +135,8 @@ struct info_nce_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i = inner;
@@ -181,6 +193,8 @@ struct info_nce_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i = inner;
@@ -245,9 +259,14 @@ struct info_nce_forward_2_output_step {
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+      }
+      logsumexp_j_sum_fold.settle();
     }
+    logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
     const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
@@ -353,6 +372,7 @@ struct info_nce_backward_0_grad_key_step {
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i = point;
@@ -368,19 +388,23 @@ struct info_nce_backward_0_grad_key_step {
       grad_key.store(0, i, d_2);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_each_value * rt::exp(sum_d / temperature - logsumexp_j_value);
+      sum_d_2.finish();
+      const opmath_t part = grad_each_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
       const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_each_value_2 = grad_each.load(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
+      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
       const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
       const opmath_t t_5 = (i == j ? -grad_each_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
@@ -390,7 +414,7 @@ struct info_nce_backward_0_grad_key_step {
         grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(t_6 * grad_query.load(i, d), i, d);
     }
@@ -425,6 +449,7 @@ int run_info_nce_backward_0_grad_key(const OpgenCall& call) {
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 
@@ -453,6 +478,7 @@ struct info_nce_backward_1_grad_key_step {
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i = point;
@@ -468,18 +494,22 @@ struct info_nce_backward_1_grad_key_step {
       grad_key.store(0, i, d_2);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_output_value * rt::exp(sum_d / temperature - logsumexp_j_value);
+      sum_d_2.finish();
+      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
       const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
+      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
       const opmath_t t_5 = (i == j ? t : opmath_t(0)) + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
         grad_query.store(grad_query.load(i, d) + t_4 * key.load(j, d), i, d);
@@ -488,7 +518,7 @@ struct info_nce_backward_1_grad_key_step {
         grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(t_6 * grad_query.load(i, d), i, d);
     }
@@ -523,6 +553,7 @@ int run_info_nce_backward_1_grad_key(const OpgenCall& call) {
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 
@@ -551,6 +582,7 @@ struct info_nce_backward_2_grad_key_step {
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i = point;
@@ -566,19 +598,23 @@ struct info_nce_backward_2_grad_key_step {
       grad_key.store(0, i, d_2);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_output_value * rt::exp(sum_d / temperature - logsumexp_j_value);
+      sum_d_2.finish();
+      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
       const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
+      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
       const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
       const opmath_t t_5 = (i == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
@@ -588,7 +624,7 @@ struct info_nce_backward_2_grad_key_step {
         grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_query.store(t_6 * grad_query.load(i, d), i, d);
     }
@@ -623,6 +659,7 @@ int run_info_nce_backward_2_grad_key(const OpgenCall& call) {
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 

@@ -22,6 +22,8 @@ struct kl_div_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -83,6 +85,8 @@ struct kl_div_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -144,6 +148,8 @@ struct kl_div_forward_2_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -205,6 +211,8 @@ struct kl_div_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -265,6 +273,8 @@ struct kl_div_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -325,6 +335,8 @@ struct kl_div_forward_5_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;

@@ -152,9 +152,14 @@ struct linear_attention_forward_numerator_part_step {
     const int64_t v = rt::split(&rest, v_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      total_fold.add(k.load(place, j, e) * value.load(place, j, v));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        total_fold.add(k.load(place, j, e) * value.load(place, j, v));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -208,9 +213,14 @@ struct linear_attention_forward_numerator_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      total_fold.add(q.load(place, i, e) * numerator_part.load(place, v, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        total_fold.add(q.load(place, i, e) * numerator_part.load(place, v, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -259,6 +269,8 @@ struct linear_attention_forward_denominator_part_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       denominator_part_value_fold.merge(other.denominator_part_value_fold);
     }
+    OPGEN_DEVICE void settle() { denominator_part_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { denominator_part_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -323,9 +335,14 @@ struct linear_attention_forward_output_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> denominator_value_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      denominator_value_fold.add(q.load(place, i, e) * denominator_part.load(place, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        denominator_value_fold.add(q.load(place, i, e) * denominator_part.load(place, e));
+      }
+      denominator_value_fold.settle();
     }
+    denominator_value_fold.finish();
     rt::join<Team>(&denominator_value_fold);
     const opmath_t denominator_value = denominator_value_fold.value;
     const opmath_t t = denominator_value + eps;
@@ -519,10 +536,15 @@ struct linear_attention_backward_grad_denominator_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_denominator_sum_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, i, v);
-      grad_denominator_sum_fold.add(part * numerator.load(place, i, v));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        const opmath_t part = grad_output.load_or_zero(place, i, v);
+        grad_denominator_sum_fold.add(part * numerator.load(place, i, v));
+      }
+      grad_denominator_sum_fold.settle();
     }
+    grad_denominator_sum_fold.finish();
     rt::join<Team>(&grad_denominator_sum_fold);
     const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value;
     if (Team::rank() == 0) {
@@ -576,9 +598,14 @@ struct linear_attention_backward_grad_denominator_part_step {
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_denominator_part_value_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_denominator_part_value_fold.add(grad_denominator.load(place, i) * q.load(place, i, e));
+    for (int64_t i = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i < stop; i += Team::size) {
+        grad_denominator_part_value_fold.add(grad_denominator.load(place, i) * q.load(place, i, e));
+      }
+      grad_denominator_part_value_fold.settle();
     }
+    grad_denominator_part_value_fold.finish();
     rt::join<Team>(&grad_denominator_part_value_fold);
     const opmath_t grad_denominator_part_value = grad_denominator_part_value_fold.value;
     if (Team::rank() == 0) {
@@ -679,9 +706,14 @@ struct linear_attention_backward_grad_numerator_part_step {
     const int64_t v = rt::split(&rest, v_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      total_fold.add(grad_numerator.load(place, i, v) * q.load(place, i, e));
+    for (int64_t i = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i < stop; i += Team::size) {
+        total_fold.add(grad_numerator.load(place, i, v) * q.load(place, i, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -735,9 +767,14 @@ struct linear_attention_backward_grad_k_numerator_part_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      total_fold.add(grad_numerator_part.load(place, v, e) * value.load(place, j, v));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        total_fold.add(grad_numerator_part.load(place, v, e) * value.load(place, j, v));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -791,9 +828,14 @@ struct linear_attention_backward_grad_q_numerator_step {
     const int64_t i = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      total_fold.add(grad_numerator.load(place, i, v) * numerator_part.load(place, v, e));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        total_fold.add(grad_numerator.load(place, i, v) * numerator_part.load(place, v, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -952,9 +994,14 @@ struct linear_attention_backward_grad_value_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      total_fold.add(grad_numerator_part.load(place, v, e) * k.load(place, j, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        total_fold.add(grad_numerator_part.load(place, v, e) * k.load(place, j, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {

@@ -155,7 +155,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_8 = (t_7 ? opmath_t(0) : part_5) + (t_7 ? opmath_t(0) : part_7);
           grad_bias_value_fold.add(i, output_modulus_2 + bias_value[i] > 0 ? part_8 : opmath_t(0));
         });
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });

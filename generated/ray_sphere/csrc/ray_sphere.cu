@@ -22,11 +22,18 @@ struct ray_sphere_forward_distance_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t origin_value = origin.load(place, i);
-      b_fold.add(origin_value * direction.load(place, i));
-      square_fold.add(origin_value * origin_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t origin_value = origin.load(place, i);
+        b_fold.add(origin_value * direction.load(place, i));
+        square_fold.add(origin_value * origin_value);
+      }
+      b_fold.settle();
+      square_fold.settle();
     }
+    b_fold.finish();
+    square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
@@ -82,11 +89,18 @@ struct ray_sphere_backward_grad_radius_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t origin_value = origin.load(place, i);
-      b_fold.add(origin_value * direction.load(place, i));
-      square_fold.add(origin_value * origin_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t origin_value = origin.load(place, i);
+        b_fold.add(origin_value * direction.load(place, i));
+        square_fold.add(origin_value * origin_value);
+      }
+      b_fold.settle();
+      square_fold.settle();
     }
+    b_fold.finish();
+    square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;

@@ -178,6 +178,18 @@ struct rope_backward_grad_sin_step {
       grad_sin_output_sum_fold.merge(other.grad_sin_output_sum_fold);
       grad_sin_output_1_fold.merge(other.grad_sin_output_1_fold);
     }
+    OPGEN_DEVICE void settle() {
+      grad_cos_output_fold.settle();
+      grad_cos_output_1_fold.settle();
+      grad_sin_output_sum_fold.settle();
+      grad_sin_output_1_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_cos_output_fold.finish();
+      grad_cos_output_1_fold.finish();
+      grad_sin_output_sum_fold.finish();
+      grad_sin_output_1_fold.finish();
+    }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;

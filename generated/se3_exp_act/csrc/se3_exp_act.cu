@@ -21,11 +21,18 @@ struct se3_exp_act_forward_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t twist_value = twist.load(place, i + 3);
-      s_fold.add(twist_value * twist_value);
-      norm_s_squares_fold.add(twist_value * twist_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t twist_value = twist.load(place, i + 3);
+        s_fold.add(twist_value * twist_value);
+        norm_s_squares_fold.add(twist_value * twist_value);
+      }
+      s_fold.settle();
+      norm_s_squares_fold.settle();
     }
+    s_fold.finish();
+    norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
@@ -112,11 +119,18 @@ struct se3_exp_act_backward_c_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t twist_value = twist.load(place, i + 3);
-      s_value_fold.add(twist_value * twist_value);
-      norm_s_squares_value_fold.add(twist_value * twist_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t twist_value = twist.load(place, i + 3);
+        s_value_fold.add(twist_value * twist_value);
+        norm_s_squares_value_fold.add(twist_value * twist_value);
+      }
+      s_value_fold.settle();
+      norm_s_squares_value_fold.settle();
     }
+    s_value_fold.finish();
+    norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
@@ -239,25 +253,32 @@ struct se3_exp_act_backward_grad_mix_output_1_step {
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_mix_output_value_fold;
     rt::Sum<opmath_t> grad_mix_output_1_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
-      const bool part = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_2;
-      if (part) {
-        part_2 = grad_output_value * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_2 = 0;
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
+        const bool part = rt::mod(i + 2 - i_1, 3) == 0;
+        opmath_t part_2;
+        if (part) {
+          part_2 = grad_output_value * twist.load(place, rt::mod(i + 1, 3) + 3);
+        } else {
+          part_2 = 0;
+        }
+        grad_mix_output_value_fold.add(part_2);
+        const bool part_3 = rt::mod(i + 1 - i_1, 3) == 0;
+        opmath_t part_4;
+        if (part_3) {
+          part_4 = -(grad_output_value * twist.load(place, rt::mod(i + 2, 3) + 3));
+        } else {
+          part_4 = 0;
+        }
+        grad_mix_output_1_value_fold.add(part_4);
       }
-      grad_mix_output_value_fold.add(part_2);
-      const bool part_3 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = -(grad_output_value * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_4 = 0;
-      }
-      grad_mix_output_1_value_fold.add(part_4);
+      grad_mix_output_value_fold.settle();
+      grad_mix_output_1_value_fold.settle();
     }
+    grad_mix_output_value_fold.finish();
+    grad_mix_output_1_value_fold.finish();
     rt::join<Team>(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold);
     const opmath_t grad_mix_output_value = grad_mix_output_value_fold.value;
     const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_fold.value;
@@ -316,16 +337,27 @@ struct se3_exp_act_backward_grad_s_step {
     rt::Sum<opmath_t> grad_b_output_fold;
     rt::Sum<opmath_t> grad_b_mix_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_mix = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t wv_value = wv.load(place, i);
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i);
-      const opmath_t wp_value = wp.load(place, i);
-      grad_c_fold.add(grad_mix * wv_value);
-      grad_b_output_fold.add(grad_output_value_2 * wv_value);
-      grad_b_mix_fold.add(grad_mix * wp_value);
-      grad_a_fold.add(grad_output_value_2 * wp_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t grad_mix = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
+        const opmath_t wv_value = wv.load(place, i);
+        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i);
+        const opmath_t wp_value = wp.load(place, i);
+        grad_c_fold.add(grad_mix * wv_value);
+        grad_b_output_fold.add(grad_output_value_2 * wv_value);
+        grad_b_mix_fold.add(grad_mix * wp_value);
+        grad_a_fold.add(grad_output_value_2 * wp_value);
+      }
+      grad_c_fold.settle();
+      grad_b_output_fold.settle();
+      grad_b_mix_fold.settle();
+      grad_a_fold.settle();
     }
+    grad_c_fold.finish();
+    grad_b_output_fold.finish();
+    grad_b_mix_fold.finish();
+    grad_a_fold.finish();
     rt::join<Team>(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold);
     const opmath_t grad_c = grad_c_fold.value;
     const opmath_t grad_b_output = grad_b_output_fold.value;
@@ -465,64 +497,83 @@ struct se3_exp_act_backward_grad_twist_step {
     rt::Sum<opmath_t> grad_twist_wv_3_fold;
     rt::Sum<opmath_t> grad_twist_wp_fold;
     rt::Sum<opmath_t> grad_twist_wp_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_30 = rt::mod(i + 1 - i_1, 3) == 0;
-      const bool t_31 = t_28 && t_30;
-      const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i);
-      const bool t_32 = rt::mod(i + 2 - i_1, 3) == 0;
-      const bool t_33 = t_28 && t_32;
-      const opmath_t grad_mix_2 = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
-      const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-      opmath_t part;
-      if (t_31) {
-        const opmath_t part_3 = b_value * wp.load(place, rt::mod(i + 2, 3));
-        const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i + 2, 3));
-        part = grad_output_value_3 * part_2;
-      } else {
-        part = 0;
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const bool t_30 = rt::mod(i + 1 - i_1, 3) == 0;
+        const bool t_31 = t_28 && t_30;
+        const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i);
+        const bool t_32 = rt::mod(i + 2 - i_1, 3) == 0;
+        const bool t_33 = t_28 && t_32;
+        const opmath_t grad_mix_2 = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
+        const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
+        const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
+        opmath_t part;
+        if (t_31) {
+          const opmath_t part_3 = b_value * wp.load(place, rt::mod(i + 2, 3));
+          const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i + 2, 3));
+          part = grad_output_value_3 * part_2;
+        } else {
+          part = 0;
+        }
+        grad_twist_output_fold.add(part);
+        opmath_t part_4;
+        if (t_33) {
+          const opmath_t part_6 = b_value * wp.load(place, rt::mod(i + 1, 3));
+          const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i + 1, 3));
+          part_4 = -(grad_output_value_3 * part_5);
+        } else {
+          part_4 = 0;
+        }
+        grad_twist_output_1_fold.add(part_4);
+        grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
+        opmath_t part_7;
+        if (t_29 && t_32) {
+          part_7 = grad_wv * twist.load(place, rt::mod(i + 1, 3) + 3);
+        } else {
+          part_7 = 0;
+        }
+        grad_twist_wv_1_fold.add(part_7);
+        opmath_t part_8;
+        if (t_33) {
+          part_8 = -(grad_wv * twist.load(place, rt::mod(i + 1, 3)));
+        } else {
+          part_8 = 0;
+        }
+        grad_twist_wv_2_fold.add(part_8);
+        opmath_t part_9;
+        if (t_29 && t_30) {
+          part_9 = -(grad_wv * twist.load(place, rt::mod(i + 2, 3) + 3));
+        } else {
+          part_9 = 0;
+        }
+        grad_twist_wv_3_fold.add(part_9);
+        grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
+        opmath_t part_10;
+        if (t_33) {
+          part_10 = -(grad_wp * point_2.load(place, rt::mod(i + 1, 3)));
+        } else {
+          part_10 = 0;
+        }
+        grad_twist_wp_1_fold.add(part_10);
       }
-      grad_twist_output_fold.add(part);
-      opmath_t part_4;
-      if (t_33) {
-        const opmath_t part_6 = b_value * wp.load(place, rt::mod(i + 1, 3));
-        const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i + 1, 3));
-        part_4 = -(grad_output_value_3 * part_5);
-      } else {
-        part_4 = 0;
-      }
-      grad_twist_output_1_fold.add(part_4);
-      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
-      opmath_t part_7;
-      if (t_29 && t_32) {
-        part_7 = grad_wv * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_7 = 0;
-      }
-      grad_twist_wv_1_fold.add(part_7);
-      opmath_t part_8;
-      if (t_33) {
-        part_8 = -(grad_wv * twist.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_8 = 0;
-      }
-      grad_twist_wv_2_fold.add(part_8);
-      opmath_t part_9;
-      if (t_29 && t_30) {
-        part_9 = -(grad_wv * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_9 = 0;
-      }
-      grad_twist_wv_3_fold.add(part_9);
-      grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
-      opmath_t part_10;
-      if (t_33) {
-        part_10 = -(grad_wp * point_2.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_10 = 0;
-      }
-      grad_twist_wp_1_fold.add(part_10);
+      grad_twist_output_fold.settle();
+      grad_twist_output_1_fold.settle();
+      grad_twist_wv_fold.settle();
+      grad_twist_wv_1_fold.settle();
+      grad_twist_wv_2_fold.settle();
+      grad_twist_wv_3_fold.settle();
+      grad_twist_wp_fold.settle();
+      grad_twist_wp_1_fold.settle();
     }
+    grad_twist_output_fold.finish();
+    grad_twist_output_1_fold.finish();
+    grad_twist_wv_fold.finish();
+    grad_twist_wv_1_fold.finish();
+    grad_twist_wv_2_fold.finish();
+    grad_twist_wv_3_fold.finish();
+    grad_twist_wp_fold.finish();
+    grad_twist_wp_1_fold.finish();
     rt::join<Team>(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
                    &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
     const opmath_t grad_twist_output = grad_twist_output_fold.value;
@@ -628,26 +679,33 @@ struct se3_exp_act_backward_grad_point_step {
     const opmath_t b_value_2 = b.load(place);
     rt::Sum<opmath_t> grad_point_wp_fold;
     rt::Sum<opmath_t> grad_point_wp_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t part = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i) * a_value_2 + part * b_value_2;
-      const bool part_2 = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = grad_wp_2 * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_3 = 0;
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t part = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
+        const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i) * a_value_2 + part * b_value_2;
+        const bool part_2 = rt::mod(i + 2 - i_1, 3) == 0;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = grad_wp_2 * twist.load(place, rt::mod(i + 1, 3) + 3);
+        } else {
+          part_3 = 0;
+        }
+        grad_point_wp_fold.add(part_3);
+        const bool part_4 = rt::mod(i + 1 - i_1, 3) == 0;
+        opmath_t part_5;
+        if (part_4) {
+          part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i + 2, 3) + 3));
+        } else {
+          part_5 = 0;
+        }
+        grad_point_wp_1_fold.add(part_5);
       }
-      grad_point_wp_fold.add(part_3);
-      const bool part_4 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_wp_1_fold.add(part_5);
+      grad_point_wp_fold.settle();
+      grad_point_wp_1_fold.settle();
     }
+    grad_point_wp_fold.finish();
+    grad_point_wp_1_fold.finish();
     rt::join<Team>(&grad_point_wp_fold, &grad_point_wp_1_fold);
     const opmath_t grad_point_wp = grad_point_wp_fold.value;
     const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value;

@@ -31,18 +31,22 @@ struct sinkhorn_softmin_forward_logsumexp_j_sum_step {
     rt::Running<opmath_t> logsumexp_j_max_value_fold;
     rt::Sum<opmath_t> logsumexp_j_sum_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t cost = 0;
+      rt::Sum<opmath_t> cost;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        cost += rt::square(x.load(place, i, d) - y.load(place, j, d));
+        cost.add(rt::square(x.load(place, i, d) - y.load(place, j, d)));
+        if (d % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
-      const opmath_t t = (f.load(place, j) - cost) / eps;
+      cost.finish();
+      const opmath_t t = (f.load(place, j) - cost.value) / eps;
       const opmath_t factor = logsumexp_j_max_value_fold.raise(t);
       if (factor != 1) {
-        logsumexp_j_sum_value_fold.value *= factor;
+        logsumexp_j_sum_value_fold.scale(factor);
       }
       const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold.shift;
       logsumexp_j_sum_value_fold.add(rt::exp(t - logsumexp_j_max_shift));
+      if (j % rt::block_adds == rt::block_adds - 1) logsumexp_j_sum_value_fold.settle();
     }
+    logsumexp_j_sum_value_fold.finish();
     const opmath_t logsumexp_j_max_value = logsumexp_j_max_value_fold.value;
     const opmath_t logsumexp_j_sum_value = logsumexp_j_sum_value_fold.value;
     logsumexp_j_max.store(logsumexp_j_max_value, place, i);
@@ -240,6 +244,7 @@ struct sinkhorn_softmin_backward_grad_x_sum_step {
   rt::Divider d_2_size;
   opmath_t eps;
   rt::Divider j_size;
+  int64_t N;
   rt::Divider i_size;
   rt::Batch batch;
 
@@ -254,11 +259,13 @@ struct sinkhorn_softmin_backward_grad_x_sum_step {
       grad_x_sum.store(0, place, i, d);
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t cost = 0;
+      rt::Sum<opmath_t> cost;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        cost += rt::square(x.load(place, i, d_2) - y.load(place, j, d_2));
+        cost.add(rt::square(x.load(place, i, d_2) - y.load(place, j, d_2)));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
-      const opmath_t part = rt::exp((f.load(place, j) - cost) / eps - logsumexp_j_value);
+      cost.finish();
+      const opmath_t part = rt::exp((f.load(place, j) - cost.value) / eps - logsumexp_j_value);
       const opmath_t t_2 = t ? opmath_t(0) : grad_logsumexp_j_value * part;
       for (int64_t d = 0; d < d_size.size; ++d) {
         const opmath_t part_2 = t_2 * (x.load(place, i, d) - y.load(place, j, d));
@@ -266,7 +273,7 @@ struct sinkhorn_softmin_backward_grad_x_sum_step {
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(-(1 / eps * grad_x_sum.load(place, i, d)), place, i, d);
+      grad_x_sum.store((N == 0 ? opmath_t(1) : -(1 / eps)) * grad_x_sum.load(place, i, d), place, i, d);
     }
   }
 };
@@ -295,6 +302,7 @@ int run_sinkhorn_softmin_backward_grad_x_sum(const OpgenCall& call) {
   step.d_2_size = rt::Divider(call.dims[1]);
   step.eps = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.N = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -379,6 +387,7 @@ struct sinkhorn_softmin_backward_grad_f_sum_step {
   rt::Divider d_3_size;
   opmath_t eps;
   rt::Divider i_size;
+  int64_t M;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -393,23 +402,27 @@ struct sinkhorn_softmin_backward_grad_f_sum_step {
       grad_y_sum.store(0, place, j, d_2);
     }
     for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t cost_2 = 0;
+      rt::Sum<opmath_t> cost_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        cost_2 += rt::square(x.load(place, i, d_3) - y.load(place, j, d_3));
+        cost_2.add(rt::square(x.load(place, i, d_3) - y.load(place, j, d_3)));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) cost_2.settle();
       }
+      cost_2.finish();
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i);
-      const opmath_t part = rt::exp((f_value - cost_2) / eps - logsumexp_j_value_2);
+      const opmath_t part = rt::exp((f_value - cost_2.value) / eps - logsumexp_j_value_2);
       const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i) * part;
       grad_f_sum_value_fold.add(t_4);
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         const opmath_t part_2 = t_4 * (x.load(place, i, d_2) - y.load(place, j, d_2));
         grad_y_sum.store(grad_y_sum.load(place, j, d_2) + part_2, place, j, d_2);
       }
+      if (i % rt::block_adds == rt::block_adds - 1) grad_f_sum_value_fold.settle();
     }
+    grad_f_sum_value_fold.finish();
     const opmath_t grad_f_sum_value = grad_f_sum_value_fold.value;
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_y_sum.store(-(1 / eps * grad_y_sum.load(place, j, d_2)), place, j, d_2);
+      grad_y_sum.store((M == 0 ? opmath_t(1) : -(1 / eps)) * grad_y_sum.load(place, j, d_2), place, j, d_2);
     }
   }
 };
@@ -440,6 +453,7 @@ int run_sinkhorn_softmin_backward_grad_f_sum(const OpgenCall& call) {
   step.d_3_size = rt::Divider(call.dims[1]);
   step.eps = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.M = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);

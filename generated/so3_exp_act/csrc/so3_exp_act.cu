@@ -21,11 +21,18 @@ struct so3_exp_act_forward_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t rotation_value = rotation.load(place, i);
-      s_fold.add(rotation_value * rotation_value);
-      norm_s_squares_fold.add(rotation_value * rotation_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t rotation_value = rotation.load(place, i);
+        s_fold.add(rotation_value * rotation_value);
+        norm_s_squares_fold.add(rotation_value * rotation_value);
+      }
+      s_fold.settle();
+      norm_s_squares_fold.settle();
     }
+    s_fold.finish();
+    norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
@@ -99,11 +106,18 @@ struct so3_exp_act_backward_b_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t rotation_value = rotation.load(place, i);
-      s_value_fold.add(rotation_value * rotation_value);
-      norm_s_squares_value_fold.add(rotation_value * rotation_value);
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t rotation_value = rotation.load(place, i);
+        s_value_fold.add(rotation_value * rotation_value);
+        norm_s_squares_value_fold.add(rotation_value * rotation_value);
+      }
+      s_value_fold.settle();
+      norm_s_squares_value_fold.settle();
     }
+    s_value_fold.finish();
+    norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
@@ -218,39 +232,50 @@ struct so3_exp_act_backward_grad_rotation_twice_1_step {
     rt::Sum<opmath_t> grad_cross_twice_1_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_1_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_2 = rt::mod(i + 2 - i_1, 3) == 0;
-      const opmath_t grad_twice = grad_output.load_or_zero(place, i) * b_value;
-      const bool t_3 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part;
-      if (t_2) {
-        part = grad_twice * rotation.load(place, rt::mod(i + 1, 3));
-      } else {
-        part = 0;
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const bool t_2 = rt::mod(i + 2 - i_1, 3) == 0;
+        const opmath_t grad_twice = grad_output.load_or_zero(place, i) * b_value;
+        const bool t_3 = rt::mod(i + 1 - i_1, 3) == 0;
+        opmath_t part;
+        if (t_2) {
+          part = grad_twice * rotation.load(place, rt::mod(i + 1, 3));
+        } else {
+          part = 0;
+        }
+        grad_cross_twice_value_fold.add(part);
+        opmath_t part_2;
+        if (t_3) {
+          part_2 = -(grad_twice * rotation.load(place, rt::mod(i + 2, 3)));
+        } else {
+          part_2 = 0;
+        }
+        grad_cross_twice_1_value_fold.add(part_2);
+        opmath_t part_3;
+        if (t_3) {
+          part_3 = grad_twice * cross.load(place, rt::mod(i + 2, 3));
+        } else {
+          part_3 = 0;
+        }
+        grad_rotation_twice_value_fold.add(part_3);
+        opmath_t part_4;
+        if (t_2) {
+          part_4 = -(grad_twice * cross.load(place, rt::mod(i + 1, 3)));
+        } else {
+          part_4 = 0;
+        }
+        grad_rotation_twice_1_value_fold.add(part_4);
       }
-      grad_cross_twice_value_fold.add(part);
-      opmath_t part_2;
-      if (t_3) {
-        part_2 = -(grad_twice * rotation.load(place, rt::mod(i + 2, 3)));
-      } else {
-        part_2 = 0;
-      }
-      grad_cross_twice_1_value_fold.add(part_2);
-      opmath_t part_3;
-      if (t_3) {
-        part_3 = grad_twice * cross.load(place, rt::mod(i + 2, 3));
-      } else {
-        part_3 = 0;
-      }
-      grad_rotation_twice_value_fold.add(part_3);
-      opmath_t part_4;
-      if (t_2) {
-        part_4 = -(grad_twice * cross.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_4 = 0;
-      }
-      grad_rotation_twice_1_value_fold.add(part_4);
+      grad_cross_twice_value_fold.settle();
+      grad_cross_twice_1_value_fold.settle();
+      grad_rotation_twice_value_fold.settle();
+      grad_rotation_twice_1_value_fold.settle();
     }
+    grad_cross_twice_value_fold.finish();
+    grad_cross_twice_1_value_fold.finish();
+    grad_rotation_twice_value_fold.finish();
+    grad_rotation_twice_1_value_fold.finish();
     rt::join<Team>(&grad_cross_twice_value_fold, &grad_cross_twice_1_value_fold, &grad_rotation_twice_value_fold,
                    &grad_rotation_twice_1_value_fold);
     const opmath_t grad_cross_twice_value = grad_cross_twice_value_fold.value;
@@ -318,14 +343,21 @@ struct so3_exp_act_backward_grad_s_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_b_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
-      const opmath_t part = rotation.load(place, rt::mod(i + 1, 3));
-      const opmath_t part_2 = part * cross.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_3 = rotation.load(place, rt::mod(i + 2, 3));
-      grad_b_fold.add(grad_output_value * (part_2 - part_3 * cross.load(place, rt::mod(i + 1, 3))));
-      grad_a_fold.add(grad_output_value * cross.load(place, i));
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
+        const opmath_t part = rotation.load(place, rt::mod(i + 1, 3));
+        const opmath_t part_2 = part * cross.load(place, rt::mod(i + 2, 3));
+        const opmath_t part_3 = rotation.load(place, rt::mod(i + 2, 3));
+        grad_b_fold.add(grad_output_value * (part_2 - part_3 * cross.load(place, rt::mod(i + 1, 3))));
+        grad_a_fold.add(grad_output_value * cross.load(place, i));
+      }
+      grad_b_fold.settle();
+      grad_a_fold.settle();
     }
+    grad_b_fold.finish();
+    grad_a_fold.finish();
     rt::join<Team>(&grad_b_fold, &grad_a_fold);
     const opmath_t grad_b = grad_b_fold.value;
     const opmath_t grad_a = grad_a_fold.value;
@@ -431,40 +463,51 @@ struct so3_exp_act_backward_grad_point_step {
     rt::Sum<opmath_t> grad_rotation_cross_1_fold;
     rt::Sum<opmath_t> grad_point_cross_fold;
     rt::Sum<opmath_t> grad_point_cross_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_16 = rt::mod(i + 1 - i_1, 3) == 0;
-      const opmath_t part = grad_output.load_or_zero(place, i) * a_value;
-      const opmath_t grad_cross = part + grad_cross_twice.load(place, i) + grad_cross_twice_1.load(place, i);
-      const bool t_17 = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_2;
-      if (t_16) {
-        part_2 = grad_cross * point_2.load(place, rt::mod(i + 2, 3));
-      } else {
-        part_2 = 0;
+    for (int64_t i = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i < stop; i += Team::size) {
+        const bool t_16 = rt::mod(i + 1 - i_1, 3) == 0;
+        const opmath_t part = grad_output.load_or_zero(place, i) * a_value;
+        const opmath_t grad_cross = part + grad_cross_twice.load(place, i) + grad_cross_twice_1.load(place, i);
+        const bool t_17 = rt::mod(i + 2 - i_1, 3) == 0;
+        opmath_t part_2;
+        if (t_16) {
+          part_2 = grad_cross * point_2.load(place, rt::mod(i + 2, 3));
+        } else {
+          part_2 = 0;
+        }
+        grad_rotation_cross_fold.add(part_2);
+        opmath_t part_3;
+        if (t_17) {
+          part_3 = -(grad_cross * point_2.load(place, rt::mod(i + 1, 3)));
+        } else {
+          part_3 = 0;
+        }
+        grad_rotation_cross_1_fold.add(part_3);
+        opmath_t part_4;
+        if (t_17) {
+          part_4 = grad_cross * rotation.load(place, rt::mod(i + 1, 3));
+        } else {
+          part_4 = 0;
+        }
+        grad_point_cross_fold.add(part_4);
+        opmath_t part_5;
+        if (t_16) {
+          part_5 = -(grad_cross * rotation.load(place, rt::mod(i + 2, 3)));
+        } else {
+          part_5 = 0;
+        }
+        grad_point_cross_1_fold.add(part_5);
       }
-      grad_rotation_cross_fold.add(part_2);
-      opmath_t part_3;
-      if (t_17) {
-        part_3 = -(grad_cross * point_2.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_3 = 0;
-      }
-      grad_rotation_cross_1_fold.add(part_3);
-      opmath_t part_4;
-      if (t_17) {
-        part_4 = grad_cross * rotation.load(place, rt::mod(i + 1, 3));
-      } else {
-        part_4 = 0;
-      }
-      grad_point_cross_fold.add(part_4);
-      opmath_t part_5;
-      if (t_16) {
-        part_5 = -(grad_cross * rotation.load(place, rt::mod(i + 2, 3)));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_cross_1_fold.add(part_5);
+      grad_rotation_cross_fold.settle();
+      grad_rotation_cross_1_fold.settle();
+      grad_point_cross_fold.settle();
+      grad_point_cross_1_fold.settle();
     }
+    grad_rotation_cross_fold.finish();
+    grad_rotation_cross_1_fold.finish();
+    grad_point_cross_fold.finish();
+    grad_point_cross_1_fold.finish();
     rt::join<Team>(&grad_rotation_cross_fold, &grad_rotation_cross_1_fold, &grad_point_cross_fold,
                    &grad_point_cross_1_fold);
     const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value;

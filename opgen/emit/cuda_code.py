@@ -248,7 +248,7 @@ def _count(plan: KernelPlan, loops: Sequence[Loop]) -> str:
 def _struct(scope: Scope, name: str, methods: Sequence[str]) -> list[str]:
     fields = [f"{m.type} {m.name};" for m in _members(scope)]
     head = ["using opmath_t = rt::math_t<scalar_t>;", "", *fields, *([""] if fields else [])]
-    return ["template <typename scalar_t>", f"struct {name}_step {{", *indented([*head, *methods]), "};", ""]
+    return ["template <typename scalar_t>", f"struct Step_{name} {{", *indented([*head, *methods]), "};", ""]
 
 
 def _members(scope: Scope) -> list[_Field]:
@@ -278,7 +278,7 @@ def _run(scope: Scope, name: str, launch: Sequence[str]) -> list[str]:
         "};",
         "const rt::Arguments args(call, slots);",
         "if (args.status() != OPGEN_OK) return args.status();",
-        f"{name}_step<scalar_t> step;",
+        f"Step_{name}<scalar_t> step;",
         *(f"step.{f.name} = {f.value};" for f in _members(scope)),
         *launch,
     ]

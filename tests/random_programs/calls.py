@@ -16,7 +16,7 @@ from opgen.diff.laziness import GIVEN
 from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
-from opgen.ir.program import Chosen, Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.program import Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
 from opgen.ir.verify import verify
 from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, Flags, derive
@@ -97,7 +97,13 @@ class _Variant:
     def _params(self) -> dict[str, object]:
         chosen = {c.name: c.value for c in self.d.variant.conditions if isinstance(c, Chosen)}
         missing = [c.name for c in self.d.variant.conditions if isinstance(c, Given) and not c.present]
-        return {k: v for k, v in {**self.case.values, **chosen}.items() if k not in missing}
+        found = {k: v for k, v in {**self.case.values, **chosen}.items() if k not in missing}
+        told = {a.name: a.tells for a in self.done.operator.params if a.tells is not None}
+        return found | {n: self._holds(c) for n, c in told.items()}
+
+    def _holds(self, c: Condition) -> bool:
+        """Does a condition hold in the call, in which everything is given that is not missing in the variant?"""
+        return c.present if isinstance(c, Given) else self.case.values.get(c.name, "slow") == c.value
 
     def _input(self, name: str, kind: Kind) -> Array:
         shape = self.case.shapes[name]

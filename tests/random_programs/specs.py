@@ -45,7 +45,31 @@ def cases(draw: st.DrawFn) -> Case:
     backward = _override(w, lines) if c.chance(5) else ""
     text = _text(w, inputs, lines, backward)
     ranges = {t.name: (int(t.low), int(t.high)) for t in w.tensors if t.kind == "int" and t.name in shapes}
-    return Case(text, shapes, ranges, dict(w.values), tuple(w.marks))
+    made = Case(text, shapes, ranges, dict(w.values), tuple(w.marks))
+    return _under_other_names(w, made) if w.choose.chance(10) else made
+
+
+# what printed code calls values of its own
+_ODD = (
+    *("batch", "steps", "rows", "start", "size", "mask", "position", "total", "point"),
+    *("value", "each", "share", "part", "first", "place", "condition", "product"),
+)
+
+
+def _under_other_names(w: World, made: Case) -> Case:
+    """The same spec; its tensors have names that code is tempted to use."""
+    w.mark("odd names")
+    own = [*made.shapes, *dict.fromkeys(re.findall(r"\bt\d+\b", made.text))]
+    turn = w.choose.below(len(_ODD))
+    names = dict(zip(own, _ODD[turn:] + _ODD[:turn], strict=False))
+    pattern = re.compile(rf"\b(grad_)?({'|'.join(names)})\b")
+    return Case(
+        pattern.sub(lambda m: (m[1] or "") + names[m[2]], made.text),
+        {names.get(n, n): s for n, s in made.shapes.items()},
+        {names.get(n, n): r for n, r in made.ranges.items()},
+        made.values,
+        tuple(w.marks),
+    )
 
 
 def _statement(w: World) -> list[str]:
@@ -103,8 +127,20 @@ def _inputs(w: World) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     if c.chance(20):
         shape = _shape(w, w.sizes, first=False)
         w.tensors.append(Tensor("on", shape, "bool"))
-        declared.append(f"  on: {{shape: {_shown(shape)}, dtype: bool}}")
+        maybe = ""
+        if c.chance(40):
+            w.mark("optional input", "optional on")
+            maybe = f", optional: true{', absent: true' * c.chance(50)}"
+        declared.append(f"  on: {{shape: {_shown(shape)}, dtype: bool{maybe}}}")
         shapes["on"] = _sizes(w, shape, batch, whole=False)
+    if w.sizes and c.chance(4):
+        w.mark("many optional inputs")
+        for k in range(5):
+            shape = (c.pick(w.sizes),)
+            w.tensors.append(Tensor(f"o{k}", shape))
+            declared.append(f"  o{k}: {{shape: {_shown(shape)}, optional: true}}")
+            shapes[f"o{k}"] = _sizes(w, shape, batch, whole=False)
+        w.mark("optional o0")
     if c.chance(20):
         w.mark("sum of inputs")
         w.pair = _shape(w, w.sizes, first=False)

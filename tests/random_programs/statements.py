@@ -102,10 +102,10 @@ def variants(w: World) -> list[str]:
 def _guards(w: World) -> tuple[str, ...]:
     c = w.choose
     kind = c.pick(("flag", "mode", "given", "limit"))
-    optional = [m.split()[1] for m in w.marks if m in ("optional y", "optional z")]
+    optional = [m.split()[1] for m in w.marks if m in ("optional y", "optional z", "optional on", "optional o0")]
     if kind == "given" and optional:
         w.mark("guard: given(input)")
-        name = optional[0]
+        name = c.pick(optional)
         return (f"given({name})", f"not given({name})")
     if kind == "limit":
         w.mark("guard: given(param)")

@@ -311,10 +311,8 @@ def parts(statements: Iterable[Statement]) -> tuple[Compute | Scatter, ...]:
 
 def names(p: Program) -> Iterator[str]:
     """Every name taken in a program, for making fresh ones."""
-    yield from (t.name for t in p.inputs)
-    yield from (a.name for a in p.params)
+    yield from (x.name for named in (p.inputs, p.params, p.outputs) for x in named)
     yield from (s.target for s in definitions(p))
-    yield from (o.name for o in p.outputs)
 
 
 # --- operators: all variants of one spec -----------------------------------------------------------------------------

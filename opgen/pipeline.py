@@ -20,7 +20,7 @@ from opgen.write.paths import spec_label
 
 if TYPE_CHECKING:
     from opgen.emit.files import RenderedFile
-    from opgen.ir.program import Operator
+    from opgen.ir.operator import Operator
     from opgen.opt.derive import Derived
     from opgen.spec.model import OpSpec
 

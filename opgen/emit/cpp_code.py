@@ -16,7 +16,7 @@ from opgen.emit.cpp_layout import schema_lines, table_lines
 from opgen.emit.cuda_code import CudaFile, file_text, table_rows
 from opgen.emit.native_elsewhere import preamble
 from opgen.emit.templates import fill
-from opgen.ir.program import Operator
+from opgen.ir.operator import Operator
 from opgen.plan.errors import UnplannableError
 
 MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes

@@ -19,7 +19,8 @@ from opgen.emit.shapes import carriers
 from opgen.emit.signature import is_computed, params_of
 from opgen.emit.torch_conditions import told_by
 from opgen.ir.names import Names
-from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form

@@ -18,7 +18,7 @@ from opgen.emit.view import Surface, summary_lines
 from opgen.emit.view_function import function_view
 from opgen.emit.view_module import module_name, module_view
 from opgen.emit.view_ops import ops_view
-from opgen.ir.program import Operator
+from opgen.ir.operator import Operator
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable
 
 from opgen.ir.names import Names
-from opgen.ir.program import Operator, definitions
+from opgen.ir.operator import Operator
+from opgen.ir.program import definitions
 from opgen.ir.rename import renamed_operator
 
 _CPP = """

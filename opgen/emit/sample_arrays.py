@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.ir.interp import Array, Value
-from opgen.ir.program import Kind, Pair
+from opgen.ir.operator import Pair
+from opgen.ir.program import Kind
 
 GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opgen.diagnostics.model import Bag
+from opgen.emit.sample_numbers import default_value
 from opgen.emit.sample_values import finite, is_rounded, states_gradients
-from opgen.emit.samples import Chooser, SampleCase, default_value
-from opgen.ir.program import Chosen, Given, Operator, Program, Variant, statement_reads, statement_scalars, targets
+from opgen.emit.samples import Chooser, SampleCase
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import Apply, walk
 from opgen.opt.derive import Derived
 from opgen.spec.cases import StatedCase, stated_case

@@ -11,29 +11,26 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from opgen.emit.sample_arrays import InputSample, joined_results
+from opgen.emit.sample_numbers import default_value, number
 from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
 from opgen.ir.interp import Array, run
-from opgen.ir.interp_functions import SCALARS
+from opgen.ir.operator import Operator, Pair, Variant
 from opgen.ir.program import (
     Argument,
     Chosen,
     Condition,
     Given,
     Kind,
-    Operator,
-    Pair,
     Program,
     Scatter,
     Tensor,
-    Variant,
     statement_reads,
     statement_scalars,
 )
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Lit, Param, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
 from opgen.opt.derive import Derived, Flags, derive_variant
 from opgen.spec.cases import Nested, StatedCase
 from opgen.spec.model import OpSpec
@@ -357,29 +354,7 @@ class Chooser:
         return low, high
 
     def _number(self, e: Scalar, values: Mapping[str, object]) -> float:
-        match e:
-            case Lit(value):
-                return float(value)
-            case Const(name):
-                return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
-            case Dim(name) | Param(name) if name in self.sizes:
-                return float(self.sizes[name])
-            case Dim(name) | Param(name) if any(d.name == name for d in self.program.dims):
-                derived = next(d.value for d in self.program.dims if d.name == name)
-                assert derived is not None
-                return self._number(derived, values)
-            case Param(name, item):
-                held = values.get(name, next(default_value(a) for a in self.operator.params if a.name == name))
-                chosen = held[item] if item is not None and isinstance(held, Sequence) else held
-                return float(chosen) if isinstance(chosen, int | float) else 1.0
-            case Apply("and", args):
-                return float(all(self._number(a, values) for a in args))
-            case Apply("or", args):
-                return float(any(self._number(a, values) for a in args))
-            case Apply(fn, args):
-                whole = [self._number(a, values) for a in args]
-                return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))
-        raise ValueError(f"no number for {e}")
+        return number(e, values, self.sizes, self.program.dims, self.operator.params)
 
 
 def _pinned(t: Tensor, found: Nested) -> InputSample:
@@ -390,21 +365,6 @@ def _pinned(t: Tensor, found: Nested) -> InputSample:
         end = len(found.shape) - (len(t.shape) - 1 - at)
         shape = [*found.shape[:at], found.shape[at:end], *found.shape[end:]]
     return InputSample(t.name, tuple(shape), t.kind, 0.0, 0.0, 0, found.flat)
-
-
-def default_value(a: Argument) -> object:
-    """A param's default as a Python value; None where it has none."""
-    match a.default:
-        case Fraction():
-            return float(a.default)
-        case tuple():
-            return [float(v) if isinstance(v, Fraction) else v for v in a.default]
-        case Const("inf" | "nan" as name):
-            return float(name)
-        case Apply("neg", (Const("inf"),)):
-            return -math.inf
-        case _:
-            return a.default
 
 
 def _steady(e: Scalar) -> bool:

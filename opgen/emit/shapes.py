@@ -13,7 +13,8 @@ from opgen.emit.layout import bracketed, quoted
 from opgen.emit.names import PYTHON
 from opgen.emit.printer import Leaf, Printer, Text
 from opgen.emit.torch_dialect import ATOM, Casts, dialect
-from opgen.ir.program import DimSource, Kind, Operator, Output, Program, Shape, Tensor, statement_reads, targets
+from opgen.ir.operator import Operator
+from opgen.ir.program import DimSource, Kind, Output, Program, Shape, Tensor, statement_reads, targets
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar, walk
 
 

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from opgen.emit.layout import quoted, tupled
 from opgen.emit.python_text import number
-from opgen.ir.program import Argument, Kind, Operator, Program
+from opgen.ir.operator import Operator
+from opgen.ir.program import Argument, Kind, Program
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
 
 OUT = "out"  # the keyword of tensors that results are written into

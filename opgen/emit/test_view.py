@@ -19,7 +19,8 @@ from opgen.emit.samples import SampleCase
 from opgen.emit.signature import takes_out
 from opgen.emit.torch_elsewhere import BACK_ENDS, called, torch_function_name
 from opgen.ir.interp import Array, Value
-from opgen.ir.program import Kind, Operator, surface
+from opgen.ir.operator import Operator, surface
+from opgen.ir.program import Kind
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
 

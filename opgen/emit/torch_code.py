@@ -19,7 +19,8 @@ from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant, definitions
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Given, Kind, Program, Role, Tensor, definitions
 from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.program import Chosen, Condition, Given, Pair, Program, Role, Tensor, Variant
+from opgen.ir.operator import Pair, Variant
+from opgen.ir.program import Chosen, Condition, Given, Program, Role, Tensor
 
 Members = frozenset[int]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from opgen.diff.partials import with_partials
 from opgen.emit.torch_dialect import torch_function_name
-from opgen.ir.program import Argument, Compute, Function, Operator, Output, Program, Tensor, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Argument, Compute, Function, Output, Program, Tensor
 from opgen.ir.rewrite import map_scalars
 from opgen.ir.scalar import BATCH, Apply, Dim, Param, Read, Scalar, substitute, transform, walk
 from opgen.opt.functions import inline_functions

@@ -16,7 +16,8 @@ from opgen.emit.shapes import layout_text
 from opgen.emit.signature import OUT, annotation, params_of, takes_out
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
-from opgen.ir.program import Kind, Operator, Output, Program, Role, Variant, definitions, surface
+from opgen.ir.operator import Operator, Variant, surface
+from opgen.ir.program import Kind, Output, Program, Role, definitions
 from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 from opgen.opt.derive import Derived

@@ -16,7 +16,8 @@ from opgen.emit.torch_code import torch_function
 from opgen.emit.torch_elsewhere import BACK_ENDS, Slopes, slopes, slopes_operator, torch_function_name
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.view import FormulaView, Surface, formula_view, text_of
-from opgen.ir.program import Callable, Function
+from opgen.ir.operator import Callable
+from opgen.ir.program import Function
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from opgen.emit.layout import quoted, tupled
 from opgen.emit.view import Surface
-from opgen.ir.program import Chosen, Fill
+from opgen.ir.operator import Fill
+from opgen.ir.program import Chosen
 from opgen.ir.scalar import BATCH, Apply, Batch, Const, Dim, Lit, Scalar
 
 

@@ -14,6 +14,7 @@ from opgen.diagnostics.model import Span
 from opgen.ir.complex_functions import PARTS, modulus, product
 from opgen.ir.complex_scalar import Held, Namer, Splitter, is_light
 from opgen.ir.lower_lazy import risky
+from opgen.ir.operator import Operator, Pair, Variant
 from opgen.ir.point import positions
 from opgen.ir.program import (
     Axis,
@@ -21,16 +22,13 @@ from opgen.ir.program import (
     Given,
     Kind,
     Loop,
-    Operator,
     Output,
     Override,
-    Pair,
     Program,
     Recurrence,
     Scatter,
     Statement,
     Tensor,
-    Variant,
     definitions,
     names,
     parts,

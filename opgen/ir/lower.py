@@ -45,19 +45,18 @@ from opgen.ir.lower_scatter import identity
 from opgen.ir.lower_scope import Frame, Known, Variation
 from opgen.ir.lower_shape import is_clear
 from opgen.ir.lower_statement import Wanted, frame_of
+from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import (
     Argument,
     Condition,
     DimSource,
     Function,
     Kind,
-    Operator,
     Output,
     Override,
     Program,
     Statement,
     Tensor,
-    Variant,
     parts,
     statement_scalars,
 )

@@ -14,7 +14,8 @@ from opgen.diagnostics.model import Bag
 from opgen.ir.lower_constant import dims_in
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_scope import Known, Variation
-from opgen.ir.program import Callable, Elsewhere, Function, Kind, Output, Statement, Tensor, parts, statement_scalars
+from opgen.ir.operator import Callable, Elsewhere
+from opgen.ir.program import Function, Kind, Output, Statement, Tensor, parts, statement_scalars
 from opgen.ir.scalar import Apply, Batch, Read, Scalar, children, walk
 from opgen.spec.elsewhere import Callee
 from opgen.spec.model import OpSpec

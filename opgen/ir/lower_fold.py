@@ -21,7 +21,8 @@ from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_guards import MAX_VARIANTS, Setting, Switch, case_of, holds
 from opgen.ir.lower_scope import Variation
 from opgen.ir.names import Names
-from opgen.ir.program import Chosen, Condition, Fill, Given, Kind, Program, Shape, definitions
+from opgen.ir.operator import Fill
+from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Shape, definitions
 from opgen.ir.scalar import Apply, Const, Dim, Lit, Scalar
 from opgen.lang.circles import circles, constant_part
 from opgen.lang.nodes import Assign, Call, Compare, Expr, Name, Reduction, Text, Unary

@@ -14,11 +14,10 @@ it; an *input* may come with fewer batch dims or with ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TypeVar
 
 from opgen.diagnostics.model import Span
 from opgen.ir.scalar import BATCH, ZERO, Batch, Read, Scalar, reads
@@ -313,104 +312,3 @@ def names(p: Program) -> Iterator[str]:
     """Every name taken in a program, for making fresh ones."""
     yield from (x.name for named in (p.inputs, p.params, p.outputs) for x in named)
     yield from (s.target for s in definitions(p))
-
-
-# --- operators: all variants of one spec -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One specialisation: what holds in it, and its program. Absent inputs are not inputs of the program."""
-
-    conditions: tuple[Condition, ...]
-    program: Program
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A complex operand or result of an operator, and the float tensors that stand for it in programs."""
-
-    name: str
-    real: str
-    imag: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """An optional input that programs always have: a missing one is filled with the number that it reads as."""
-
-    name: str
-    value: Scalar  # a literal, `inf` or `-inf`
-
-
-@dataclass(frozen=True, slots=True)
-class Callable:
-    """A callable of Python by its dotted path; `numpy`: it takes and gives arrays of NumPy."""
-
-    path: str
-    numpy: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """What computes an operator as a whole, and its gradient: programs then have no statements, only a surface."""
-
-    forward: Callable
-    backward: Callable | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """A resolved spec: all inputs and params, and one program per variant.
-
-    The order of `variants` is fixed: for each switch in order of declaration, present before absent and choices in the
-    order of the spec; the last switch varies fastest. A variant's number is its position. Inputs and outputs are those
-    of the programs; `surface` gives them as the operator is called.
-    """
-
-    name: str
-    inputs: tuple[Tensor, ...]
-    optional: tuple[str, ...]
-    params: tuple[Argument, ...]
-    outputs: tuple[str, ...]
-    variants: tuple[Variant, ...]
-    elsewhere: Elsewhere | None = None
-    pairs: tuple[Pair, ...] = ()
-    fills: tuple[Fill, ...] = ()
-    spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
-
-    def shown(self, name: str) -> str:
-        """A tensor or param as the spec calls it."""
-        return dict(self.spelled).get(name, name)
-
-    @property
-    def operands(self) -> tuple[Tensor, ...]:
-        """The inputs as the operator is called with them."""
-        return tuple(surface(self.pairs, self.inputs))
-
-    @property
-    def wide(self) -> bool:
-        """Is there a complex operand? Then everything is computed in float32 at least."""
-        return any(t.kind is Kind.COMPLEX for t in self.operands)
-
-    @property
-    def maybe_none(self) -> tuple[str, ...]:
-        """The operands that may be left out."""
-        missing = (*self.optional, *(f.name for f in self.fills))
-        return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in missing)))
-
-    @property
-    def stated(self) -> tuple[Argument, ...]:
-        """The params that a call states."""
-        return tuple(a for a in self.params if a.tells is None)
-
-
-Surfaced = TypeVar("Surfaced", Tensor, Output)
-
-
-def surface(pairs: Sequence[Pair], tensors: Iterable[Surfaced]) -> Iterator[Surfaced]:
-    """Inputs or outputs with the two parts of a complex one as one."""
-    whole = {p.real: p.name for p in pairs} | {p.imag: "" for p in pairs}
-    for t in tensors:
-        if whole.get(t.name, t.name):
-            yield replace(t, name=whole[t.name], kind=Kind.COMPLEX) if t.name in whole else t

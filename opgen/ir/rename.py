@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from opgen.ir.names import Names
+from opgen.ir.operator import Operator
 from opgen.ir.program import (
     Argument,
     Axis,
@@ -14,7 +15,6 @@ from opgen.ir.program import (
     DimSource,
     Function,
     Loop,
-    Operator,
     Output,
     Override,
     Program,

@@ -14,18 +14,8 @@ from opgen.diff.partials import with_partials
 from opgen.diff.rules import is_windowed
 from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
-from opgen.ir.program import (
-    Compute,
-    Kind,
-    Operator,
-    Program,
-    Role,
-    Variant,
-    definitions,
-    names,
-    statement_reads,
-    statement_scalars,
-)
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Compute, Kind, Program, Role, definitions, names, statement_reads, statement_scalars
 from opgen.ir.scalar import Apply, walk
 from opgen.opt.affine import through_sums, with_sums
 from opgen.opt.contract import contract

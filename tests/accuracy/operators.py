@@ -19,7 +19,8 @@ from opgen import pipeline
 from opgen.diagnostics.model import Bag
 from opgen.ir.formula import scalar as formula_of
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.program import Chosen, Compute, Condition, Kind, Operator, Program, Role, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Chosen, Compute, Condition, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Read, Scalar, transform
 from opgen.opt.derive import Derived
 from opgen.pipeline import Artefacts, SpecFile, Stage

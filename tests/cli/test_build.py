@@ -13,7 +13,7 @@ from opgen import pipeline
 from opgen import project as project_module
 from opgen.cli import console
 from opgen.ir.lower import lower
-from opgen.ir.program import Operator
+from opgen.ir.operator import Operator
 from opgen.opt.derive import derive
 from opgen.project import build
 from opgen.spec.model import OpSpec

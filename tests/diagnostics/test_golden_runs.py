@@ -14,7 +14,7 @@ import pytest
 
 from opgen.cli import run
 from opgen.diagnostics.codes import CATALOGUE
-from opgen.ir.program import Operator
+from opgen.ir.operator import Operator
 from opgen.native import library
 from opgen.native.toolchain import toolchain
 from opgen.opt.derive import derive

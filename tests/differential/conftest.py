@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.lower import lower
-from opgen.ir.program import Operator
+from opgen.ir.operator import Operator
 from opgen.spec.load import load
 from opgen.spec.model import OpSpec
 

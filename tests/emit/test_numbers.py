@@ -17,7 +17,8 @@ import torch
 from opgen.emit.torch_code import torch_function
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.interp import array, run
-from opgen.ir.program import Argument, Compute, Kind, Operator, Output, Program, Tensor, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Argument, Compute, Kind, Output, Program, Tensor
 from opgen.ir.scalar import Apply, Lit, Param, Read, Scalar, where
 from tests.emit.torch_exec import function
 

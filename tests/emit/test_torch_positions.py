@@ -12,14 +12,8 @@ torch = pytest.importorskip("torch")
 from opgen.diff.adjoint import adjoint  # noqa: E402
 from opgen.emit.torch_code import torch_function  # noqa: E402
 from opgen.ir import interp  # noqa: E402
-from opgen.ir.program import (  # noqa: E402
-    Axis,
-    Compute,
-    Operator,
-    Scatter,
-    Statement,
-    Variant,
-)
+from opgen.ir.operator import Operator, Variant  # noqa: E402
+from opgen.ir.program import Axis, Compute, Scatter, Statement  # noqa: E402
 from opgen.ir.scalar import (  # noqa: E402
     BATCH,
     ONE,

@@ -13,7 +13,8 @@ from opgen.diff.laziness import GIVEN
 from opgen.emit.sample_arrays import InputSample
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
-from opgen.ir.program import Argument, Chosen, Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Argument, Chosen, Given, Kind, Program, Role, Tensor
 from opgen.ir.scalar import Batch, Const, Dim, Lit, Param, Scalar
 from tests.emit.torch_exec import function, source
 

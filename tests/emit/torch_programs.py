@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from opgen.emit.torch_code import torch_function
+from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import (
     Argument,
     Axis,
@@ -14,13 +15,11 @@ from opgen.ir.program import (
     DimSource,
     Kind,
     Loop,
-    Operator,
     Output,
     Program,
     Shape,
     Statement,
     Tensor,
-    Variant,
     definitions,
     statement_reads,
 )

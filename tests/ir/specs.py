@@ -6,7 +6,8 @@ import textwrap
 
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.ir.lower import lower
-from opgen.ir.program import Operator, Program
+from opgen.ir.operator import Operator
+from opgen.ir.program import Program
 from opgen.ir.text import statement
 from opgen.ir.verify import verify
 from opgen.spec.load import load

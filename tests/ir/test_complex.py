@@ -13,7 +13,7 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.ir.complex_functions import COMPLEX
 from opgen.ir.interp import Array, run
-from opgen.ir.program import Operator, Pair
+from opgen.ir.operator import Operator, Pair
 from opgen.ir.text import program as text
 from opgen.ir.verify import verify
 

@@ -9,7 +9,8 @@ import pytest
 
 from opgen.ir import lower_fold
 from opgen.ir.interp import Array, run
-from opgen.ir.program import Chosen, Given, Kind, Operator
+from opgen.ir.operator import Operator
+from opgen.ir.program import Chosen, Given, Kind
 from opgen.ir.scalar import Apply, Batch, Const, Lit, Scalar
 from tests.ir.specs import built
 

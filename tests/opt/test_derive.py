@@ -9,7 +9,8 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.ir import text
 from opgen.ir.interp import run
-from opgen.ir.program import Compute, Program, Variant
+from opgen.ir.operator import Variant
+from opgen.ir.program import Compute, Program
 from opgen.ir.scalar import call, mul
 from opgen.ir.verify import verify
 from opgen.opt.affine import kept_sums, with_sums

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opgen.ir.program import Role, Variant, statement_reads
+from opgen.ir.operator import Variant
+from opgen.ir.program import Role, statement_reads
 from opgen.opt.derive import Derived, Flags, derive_variant
 from tests.ir.specs import elementwise, program
 

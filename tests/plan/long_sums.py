@@ -10,7 +10,8 @@ from math import prod
 
 from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
-from opgen.ir.program import Operator, Program, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Program
 from opgen.native.emulate import rounded
 from tests.emit.torch_cases import to_tensor
 from tests.emit.torch_exec import function

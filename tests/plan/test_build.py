@@ -10,7 +10,7 @@ import pytest
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.lower import lower
-from opgen.ir.program import Variant
+from opgen.ir.operator import Variant
 from opgen.opt.convolution import Part
 from opgen.opt.derive import Flags, derive, derive_variant
 from opgen.plan.build import build

@@ -16,7 +16,8 @@ from opgen.diff.laziness import GIVEN
 from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
-from opgen.ir.program import Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.verify import verify
 from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, Flags, derive

@@ -8,7 +8,8 @@ import torch
 
 from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Given, Kind, Program, Role, Tensor
 from opgen.ir.scalar import BATCH
 from tests.emit.torch_cases import result_names, to_tensor
 from tests.emit.torch_exec import function, source

@@ -1,0 +1,63 @@
+"""Numbers that expressions of sizes, params and literals have in a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.program import Argument, DimSource
+from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar
+
+
+def default_value(a: Argument) -> object:
+    """A param's default as a Python value; None where it has none."""
+    match a.default:
+        case Fraction():
+            return float(a.default)
+        case tuple():
+            return [float(v) if isinstance(v, Fraction) else v for v in a.default]
+        case Const("inf" | "nan" as name):
+            return float(name)
+        case Apply("neg", (Const("inf"),)):
+            return -math.inf
+        case _:
+            return a.default
+
+
+def number(
+    e: Scalar,
+    values: Mapping[str, object],
+    sizes: Mapping[str, int],
+    dims: Sequence[DimSource],
+    params: Sequence[Argument],
+) -> float:
+    """The value of an expression of literals, `sizes`, derived dims, and params with these values or their defaults."""
+
+    def known(part: Scalar) -> float:
+        return number(part, values, sizes, dims, params)
+
+    match e:
+        case Lit(value):
+            return float(value)
+        case Const(name):
+            return {"pi": math.pi, "inf": math.inf, "nan": math.nan}[name]
+        case Dim(name) | Param(name) if name in sizes:
+            return float(sizes[name])
+        case Dim(name) | Param(name) if any(d.name == name for d in dims):
+            derived = next(d.value for d in dims if d.name == name)
+            assert derived is not None
+            return known(derived)
+        case Param(name, item):
+            held = values.get(name, next(default_value(a) for a in params if a.name == name))
+            chosen = held[item] if item is not None and isinstance(held, Sequence) else held
+            return float(chosen) if isinstance(chosen, int | float) else 1.0
+        case Apply("and", args):
+            return float(all(known(a) for a in args))
+        case Apply("or", args):
+            return float(any(known(a) for a in args))
+        case Apply(fn, args):
+            whole = [known(a) for a in args]
+            return float(SCALARS[fn](*(int(v) if v.is_integer() else v for v in whole)))
+    raise ValueError(f"no number for {e}")

@@ -50,5 +50,5 @@ ci:  ## what CI runs, in a fresh virtual environment
 	.ci/run
 
 clean:  ## remove caches; generated/ stays
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis generated/.opgen_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis generated/.opgen_cache .opgen_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,13 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from opgen.native.api import compile, load
+    from opgen.native.api import Operator, compile, load
     from opgen.project import build
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "build", "compile", "load"]
+__all__ = ["Operator", "__version__", "build", "compile", "load"]
 
-_HOMES = {"build": "opgen.project", "compile": "opgen.native.api", "load": "opgen.native.api"}
+_HOMES = {
+    "Operator": "opgen.native.api",
+    "build": "opgen.project",
+    "compile": "opgen.native.api",
+    "load": "opgen.native.api",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
+from opgen.lang.depth import deep_trees
 from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
 
@@ -83,25 +84,38 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
         return None
 
 
-def run(spec: SpecFile, until: Stage = Stage.FILES, target: Target = Target()) -> Artefacts:
+def run(
+    spec: SpecFile,
+    until: Stage = Stage.FILES,
+    target: Target = Target(),
+    doing: Callable[[str], None] = lambda _: None,
+) -> Artefacts:
     """Take a spec through the stages. A spec with mistakes goes as far as it can, so that all of them are found.
 
-    An error of opgen itself is a diagnostic as well: it ends the way of this spec, not that of the others.
+    An error of opgen itself is a diagnostic as well: it ends the way of this spec, not that of the others. `doing` is
+    told what begins to be done with the spec, in one word or a few: "differentiated".
     """
     bag = Bag()
     made = Artefacts()
-    entered = ["read"]
+    stages: list[str] = []
+
+    def entered(stage: str) -> None:
+        stages.append(stage)
+        doing(stage)
+
     try:
-        made = _stages(spec, until, target, bag, entered.append)
+        with deep_trees():
+            made = _stages(spec, until, target, bag, entered)
     except UserError as e:
         for diagnostic in e.diagnostics:
             bag.add(diagnostic)
     except Exception as e:
-        bag.add(crash(e, f"{spec.label} could not be {entered[-1]}", spec.data.decode(errors="replace")))
+        bag.add(crash(e, f"{spec.label} could not be {stages[-1]}", spec.data.decode(errors="replace")))
     return replace(made, diagnostics=bag.items)
 
 
 def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
+    enter("read")
     from opgen.spec.load import load
 
     made = Artefacts()

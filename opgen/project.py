@@ -24,9 +24,9 @@ from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
-from opgen.write.diff import unified
+from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
-from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
+from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
+_FEW = 8  # specs that a command in a hint lists
+_DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class _Run:
     out: Path
     check: bool
     force: bool
+    paths: Sequence[Path] = ()
     namespace: str = ""
     given: str | None = None  # the namespace, where only the call of `build` tells it
     bag: Bag = field(default_factory=Bag)
@@ -84,15 +87,16 @@ def build(
     force: bool = False,
     namespace: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
     `check` writes nothing; `force` overwrites files that were edited by hand; `namespace` is that of the operators in
     `torch.ops` (default: what the project's settings say, or where `out` lies); `progress` is told the name of each
-    spec that has to be generated.
+    spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    run = _Run(Path(out), check, force)
+    run = _Run(Path(out), check, force, given)
     run.namespace, alone = namespace_of(run.out, namespace, run.bag)
     run.given = run.namespace if alone else None
     if run.bag.has_errors:
@@ -107,7 +111,7 @@ def build(
         op = is_fresh(run.out, path, _key(run, spec))
         if op is None:
             progress(spec.label)
-            unit = _render(spec, run)
+            unit = _render(spec, run, doing)
             if unit is not None and _claim(run, spec, unit.folder):
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
@@ -208,9 +212,10 @@ def _key(run: _Run, spec: SpecFile) -> str:
     return build_key(spec.label, spec.data, _target(run, spec).everything)
 
 
-def _render(spec: SpecFile, run: _Run) -> Unit | None:
+def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
     target = _target(run, spec)
-    made = pipeline.run(spec, Stage.FILES, target)
+    made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
+    doing(spec.label, "")
     for diagnostic in made.diagnostics:
         run.bag.add(diagnostic)
     if made.files is None or made.operator is None:
@@ -224,6 +229,12 @@ def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
     if op in run.ops:
         message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
         run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
+        return False
+    base, _, word = op.rpartition("_")
+    gradient = op if word == "backward" and base in run.ops else f"{op}_backward"
+    if gradient == op or gradient in run.ops:
+        message = f"{spec.label}: '{gradient}' is what torch calls the gradient of '{gradient.rpartition('_')[0]}'"
+        run.bag.error("OPG505", message, None, hints=["choose another `op:` name than that of a gradient"])
         return False
     run.ops[op] = spec
     return True
@@ -239,7 +250,9 @@ def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
         and not _is_orphan(run, op, manifest, paths)
     ]
     if others:
-        specs = " ".join(dict.fromkeys(manifest.spec for _, manifest in others[:3]))
+        specs = [os.path.relpath(next(origins(run.out, op), manifest.spec)) for op, manifest in others]
+        words = ("build", *map(str, paths), *specs, *(("--namespace", run.given) if run.given else ()))
+        line = command(*words, out=run.out)
         former = others[0][1].options["namespace"]
         run.bag.error(
             "OPG509",
@@ -247,7 +260,7 @@ def _in_one_namespace(run: _Run, paths: Sequence[Path]) -> bool:
             f" the namespace '{former}', and the operators of one folder share theirs: it would be '{run.namespace}'",
             None,
             hints=[
-                f"build all of them in one run: with {specs}{' …' if len(others) > 3 else ''}",
+                f"build all of them in one run{'' if len(others) > _FEW else f': {line}'}",
                 f'or keep the namespace: --namespace {former}, or `namespace = "{former}"` below [tool.opgen] in'
                 " pyproject.toml",
             ],
@@ -307,16 +320,21 @@ def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) ->
 
 
 def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
-    for change in edits:
+    namespace = ("--namespace", run.given) if run.given else ()
+    again, whole = (
+        command("build", *map(str, run.paths), option, *namespace, out=run.out) for option in ("--force", "--diff")
+    )
+    for number, change in enumerate(edits):
         gone = change.after is None
+        lines = _DIFF_LINES if number < _DIFFS else 0
         run.bag.error(
             "OPG503",
             f"{run.out / change.path} was edited by hand{', and is to be generated no more' if gone else ''}",
             None,
-            notes=[] if gone else [unified(change, str(run.out)).rstrip("\n")],
+            notes=[] if gone else [shortened(unified(change, str(run.out)), lines, whole)],
             hints=[
                 f"keep the edit by moving it into {'a' if gone else 'the'} spec, or copy the file elsewhere",
-                f"opgen build --force {'removes' if gone else 'overwrites'} it",
+                f"{again} {'removes' if gone else 'overwrites'} it",
             ],
         )
 

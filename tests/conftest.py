@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+# what tests compile is kept between runs, out of the way of what people compile
+os.environ.setdefault("OPGEN_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".opgen_cache" / "tests"))
 _numbers = itertools.count()
 
 

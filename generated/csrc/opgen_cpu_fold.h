@@ -1,5 +1,8 @@
 // Reductions on the CPU. A fold over lanes (a row) keeps one partial value per lane and combines them in a fixed order,
 // so that the result depends neither on threads nor on the instruction set; a fold per point (columns) needs no more.
+//
+// A sum of floats is rounded at every step. So that its error does not grow with the number of terms, a lane adds up
+// only so many of them in one number (`block_adds`), and the sums of these blocks in two numbers, without loss.
 #pragma once
 
 namespace rt {
@@ -68,6 +71,16 @@ struct All {
   }
 };
 
+template <typename Op, typename T, int Lanes>
+OPGEN_INLINE T joined(const T (&partial)[Lanes]) {
+  T part[Lanes];
+  for (int lane = 0; lane < Lanes; ++lane) part[lane] = partial[lane];
+  for (int half = Lanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) part[lane] = Op::combine(part[lane], part[lane + half]);
+  }
+  return part[0];
+}
+
 // One partial value per lane.
 template <typename Op, typename T, int Lanes = lane_count>
 struct Fold {
@@ -81,19 +94,89 @@ struct Fold {
   OPGEN_INLINE void merge(const Fold& other) {
     for (int lane = 0; lane < Lanes; ++lane) add(lane, other.partial[lane]);
   }
+  OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
+  OPGEN_INLINE T value() const { return joined<Op>(partial); }
+};
+
+// A sum in two numbers: what rounding takes from `high` is in `low`. (Without loss as long as nothing is infinite;
+// what is, `high` holds alone.)
+template <typename T>
+OPGEN_INLINE void add_exactly(T& high, T& low, T value) {
+  const T sum = high + value;
+  const T back = sum - high;
+  low += (high - (sum - back)) + (value - back);
+  high = sum;
+}
+template <typename T>
+OPGEN_INLINE T total(T high, T low) {
+  const T sum = high + low;
+  return isfinite(sum) ? sum : high;
+}
+
+// The sum of floats: the caller says after every run of points how many there were (`ran`), and after the last one that
+// this was all (`finish`), where single lanes are read. Short sums never leave `partial`, so the rest is out of line.
+template <typename T, int Lanes>
+struct LongSum {
+  static constexpr int64_t block_adds = Lanes == lane_count ? 64 : 32;  // lanes that are added up share their errors
+
+  alignas(64) T partial[Lanes];
+  alignas(64) T high[Lanes];  // of the blocks so far; nothing unless `spilled`
+  alignas(64) T low[Lanes];
+  int64_t adds = 0;  // to a lane since `partial` was emptied
+  bool spilled = false;
+
+  OPGEN_INLINE LongSum() {
+    for (int lane = 0; lane < Lanes; ++lane) partial[lane] = T(0);
+  }
+  OPGEN_INLINE void add(int64_t lane, T value) { partial[lane] += value; }
+  OPGEN_INLINE void ran(int64_t points) {
+    adds += (points + Lanes - 1) / Lanes;
+    if (adds > block_adds) spill(Lanes == lane_count ? Lanes : points);
+  }
+  OPGEN_NOINLINE void spill(int64_t used) {
+    adds = 0;
+    for (int lane = 0; !spilled && lane < Lanes; ++lane) high[lane] = low[lane] = T(0);
+    spilled = true;
+    for (int64_t lane = 0; lane < used; ++lane) {
+      add_exactly(high[lane], low[lane], partial[lane]);
+      partial[lane] = T(0);
+    }
+  }
+  OPGEN_INLINE void take(const T (&block)[Lanes]) {
+    for (int lane = 0; lane < Lanes; ++lane) add_exactly(high[lane], low[lane], block[lane]);
+  }
+  OPGEN_NOINLINE void merge(const LongSum& other) {
+    spill(Lanes);
+    take(other.partial);
+    if (!other.spilled) return;
+    take(other.high);
+    take(other.low);
+  }
   OPGEN_INLINE void scale(T factor) {
     for (int lane = 0; lane < Lanes; ++lane) partial[lane] *= factor;
+    for (int lane = 0; spilled && lane < Lanes; ++lane) {
+      high[lane] *= factor;
+      low[lane] *= factor;
+    }
+  }
+  OPGEN_INLINE void finish() {
+    if (spilled) collect();
+  }
+  OPGEN_NOINLINE void collect() {
+    take(partial);
+    for (int lane = 0; lane < Lanes; ++lane) partial[lane] = total(high[lane], low[lane]);
+    spilled = false;
   }
   OPGEN_INLINE T operator[](int64_t lane) const { return partial[lane]; }
-  OPGEN_INLINE T value() const {
-    T part[Lanes];
-    for (int lane = 0; lane < Lanes; ++lane) part[lane] = partial[lane];
-    for (int half = Lanes / 2; half > 0; half /= 2) {
-      for (int lane = 0; lane < half; ++lane) part[lane] = Op::combine(part[lane], part[lane + half]);
-    }
-    return part[0];
+  OPGEN_INLINE T value() {
+    finish();
+    return joined<Sum>(partial);
   }
 };
+template <int Lanes>
+struct Fold<Sum, float, Lanes> : LongSum<float, Lanes> {};
+template <int Lanes>
+struct Fold<Sum, double, Lanes> : LongSum<double, Lanes> {};
 
 // The first position of the largest (or smallest) value; nan counts as larger (smaller) than anything.
 template <bool Largest>

@@ -83,6 +83,7 @@ template <typename T>
 OPGEN_DEVICE T polygamma(int64_t n, T x) {
   if constexpr (sizeof(T) < sizeof(double)) return static_cast<T>(polygamma(n, static_cast<double>(x)));
   if (n == 0) return digamma(x);
+  if (n < 0) return nan<T>();
   const T s = static_cast<T>(n + 1);
   if (x <= T(0) && x == floor(x)) {
     return n % 2 != 0 ? inf<T>() : x == T(0) ? -copysign(inf<T>(), x) : nan<T>();

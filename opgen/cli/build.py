@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
+from opgen.cli.console import Patience, Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs, format_option, namespace_option, out_option
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
+from opgen.write.paths import command as command_line
 
 _COLOURS = {
     Status.CREATED: "green",
@@ -47,17 +48,20 @@ def command(
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
     if diff and form != "text":
         raise click.UsageError("--diff and --format both write to stdout")
-    progress = Progress()
+    progress, patience = Progress(), Patience()
+    chosen = paths or (default_specs("build"),)
     try:
         result = build(
-            paths or (default_specs("build"),),
+            chosen,
             out,
             check=check or diff,
             force=force,
             namespace=namespace,
             progress=progress,
+            doing=patience,
         )
     finally:
+        patience.close()
         progress.close()
     if diff:
         _print_diffs(result)
@@ -92,4 +96,4 @@ def _summary(result: BuildResult, *, dry: bool) -> None:
     elif result.failed:
         say(f"{count} in {result.out} all the same")
     else:
-        say(f"{count} in {result.out}; next: opgen test {' '.join(result.ops[:3])}")
+        say(f"{count} in {result.out}; next: {command_line('test', *result.ops[:3], out=result.out)}")

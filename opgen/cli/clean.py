@@ -12,12 +12,13 @@ from opgen.cli.options import out_option
 
 @click.command()
 @out_option
-def command(out: Path) -> None:
-    """Remove caches and compiled libraries; generated sources stay, and builds that are under way."""
+@click.option("--all", "everything", is_flag=True, help="Empty the cache, which all projects share, too.")
+def command(out: Path, everything: bool) -> None:
+    """Remove compiled libraries and what the cache has of them; generated sources stay, and builds under way."""
     from opgen.native.inspect import clean
 
     count = 0
-    for path in clean(out):
+    for path in clean(out, everything=everything):
         put(f"removed   {path}")
         count += 1
     say(f"{count} removed" if count else "nothing to remove")

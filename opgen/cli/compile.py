@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS
-from opgen.cli.console import Progress, put, say, show_diagnostics
+from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import generated_ops, out_option
+from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
+from opgen.write.paths import command as command_line
 
 
 @click.command()
@@ -29,7 +31,7 @@ def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool)
     if cuda_check:
         _check_cuda(out, names, jobs)
     else:
-        _compile(out, names if ops else _with_kernels(out, names), jobs)
+        _compile(out, names if ops else _with_kernels(out, names), ops, jobs)
 
 
 def _with_kernels(out: Path, names: list[str]) -> list[str]:
@@ -47,41 +49,48 @@ def _with_kernels(out: Path, names: list[str]) -> list[str]:
     return kept
 
 
-def _compile(out: Path, names: list[str], jobs: int | None) -> None:
-    from opgen.native.api import compile as compile_ops
-    from opgen.native.library import CompileError
+def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | None) -> None:
+    from opgen.native.library import Status, compile_ops
     from opgen.native.toolchain import NoCompilerError
 
     progress = Progress(len(names))
     try:
-        libraries = compile_ops(names, out, jobs=jobs, progress=progress)
-    except (NoCompilerError, CompileError) as e:
+        outcomes = compile_ops(out, names, jobs, progress)
+    except NoCompilerError as e:
         progress.close()
-        show_diagnostics([_refusal(e)])
+        hints = (f"install g++, or name another compiler: CXX=… {command_line('compile', *given, out=out)}",)
+        show_diagnostics([Diagnostic("OPG601", str(e), None, hints=hints)])
         raise click.exceptions.Exit(FINDINGS) from None
     finally:
         progress.close()
-    for library in libraries:
+    for library in (path for outcome in outcomes for path in outcome.libraries):
         put(str(library))
-    say(f"{len(libraries)} compiled; next: opgen test --backend native")
+    refused = [_refusal(o.op, o.error) for o in outcomes if o.error is not None]
+    show_diagnostics(refused)
+    counts = [f"{n} {s}" for s in Status if (n := sum(o.status is s for o in outcomes))]
+    following = command_line("test", "--backend", "native", *given, out=out)
+    say(f"{', '.join(counts) or 'nothing to compile'}{'' if refused or not outcomes else f'; next: {following}'}")
+    if refused:
+        raise click.exceptions.Exit(verdict(refused))
 
 
-def _refusal(error: Exception) -> Diagnostic:
-    """Why nothing was compiled."""
+def _refusal(op: str, error: Exception) -> Diagnostic:
+    """Why an operator was not compiled."""
     from opgen.native.library import CompileError, NoKernelsError
 
     match error:
         case NoKernelsError():
             return Diagnostic("OPG401", str(error), None)
+        case OSError():
+            return Diagnostic("OPG506", f"{op} cannot be compiled: {error}", None)
         case CompileError():
             command, _, output = str(error).partition("\n")
             notes = (f"the command was {command}", output.rstrip("\n"))
-            hints = ("opgen doctor shows which compilers there are; opgen explain OPG602",)
+            hints = ("opgen doctor shows which compilers there are",)
             message, label = "the compiler refused generated code", "made from this" if error.place else ""
             return Diagnostic("OPG602", message, error.place, label, notes=notes, hints=hints)
         case _:
-            hints = ("install g++, or name another compiler: CXX=… opgen compile",)
-            return Diagnostic("OPG601", str(error), None, hints=hints)
+            return crash(error, f"{op} could not be compiled")
 
 
 def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:

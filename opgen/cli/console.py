@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -67,6 +68,35 @@ def verdict(diagnostics: Sequence[Diagnostic]) -> int:
     if any(isinstance(d, Crash) for d in diagnostics):
         return USAGE
     return FINDINGS if any(d.severity is Severity.ERROR for d in diagnostics) else 0
+
+
+PATIENCE = 20.0  # seconds that a spec takes without a word
+
+
+class Patience:
+    """Says what takes so long, once for each spec, while it is at it."""
+
+    def __init__(self) -> None:
+        self._spec = self._stage = ""
+        self._timer: threading.Timer | None = None
+
+    def __call__(self, spec: str, stage: str) -> None:
+        self._stage = stage
+        if spec != self._spec or not stage:
+            self.close()
+        if stage and self._timer is None:
+            self._spec = spec
+            self._timer = threading.Timer(PATIENCE, self._tell, (spec,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _tell(self, spec: str) -> None:
+        say(f"{spec} takes more than {PATIENCE:g} s: it is still being {self._stage}", colour="yellow")
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._spec = None, ""
 
 
 class Progress:

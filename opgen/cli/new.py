@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import click
@@ -39,7 +40,7 @@ def command(name: str, formula: str | None, kind: str | None, folder: Path) -> N
     except OSError as e:
         _refuse(Diagnostic("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None))
     put(f"created   {target}", colour="green")
-    say(f"next: opgen build {target}")
+    say(f"next: {shlex.join(('opgen', 'build', str(target)))}")
 
 
 def _draft(name: str, formula: str | None, kind: str | None) -> str:

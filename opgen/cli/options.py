@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opgen.write.paths import GENERATED
+from opgen.write.paths import GENERATED, command
 
 out_option = click.option(
     "--out",
@@ -33,11 +33,11 @@ format_option = click.option(
 )
 
 
-def default_specs(command: str) -> Path:
+def default_specs(name: str) -> Path:
     """The folder that is meant where a command is given no spec."""
     folder = Path("specs")
     if not folder.is_dir():
-        raise click.UsageError(f"there is no folder specs here; name a spec: opgen {command} PATH")
+        raise click.UsageError(f"there is no folder specs here; name a spec: opgen {name} PATH")
     return folder
 
 
@@ -45,7 +45,7 @@ def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
     """The operators in a folder, all or the ones that are wanted."""
     found = sorted(p.parent.name for p in out.glob("*/manifest.json"))
     if not found:
-        raise click.UsageError(f"there is no generated operator in {out}; first: opgen build")
+        raise click.UsageError(f"there is no generated operator in {out}; first: {command('build', out=out)}")
     for op in wanted:
         if op not in found:
             from difflib import get_close_matches

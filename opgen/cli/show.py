@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from opgen import pipeline
-from opgen.cli.console import put, show_diagnostics, verdict
+from opgen.cli.console import Patience, put, show_diagnostics, verdict
 from opgen.diagnostics.model import Bag
 from opgen.ir.program import Condition, Given, Program
 from opgen.pipeline import Artefacts, Stage
@@ -44,7 +45,11 @@ def command(spec: Path, stage: str) -> None:
     """Print a stage of the way from SPEC to code."""
     bag = Bag()
     file = pipeline.read(spec, bag)
-    made = pipeline.run(file, _UNTIL[stage]) if file else Artefacts()
+    patience = Patience()
+    try:
+        made = pipeline.run(file, _UNTIL[stage], doing=partial(patience, file.label)) if file else Artefacts()
+    finally:
+        patience.close()
     found = (*bag.items, *made.diagnostics)
     show_diagnostics(found)
     for block in _blocks(made, stage):

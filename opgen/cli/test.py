@@ -15,6 +15,8 @@ import click
 from opgen.cli import FINDINGS, USAGE
 from opgen.cli.console import put, say
 from opgen.cli.options import generated_ops, out_option
+from opgen.diagnostics.suggest import counted
+from opgen.write.paths import command as command_line
 
 _NO_TESTS_RAN = 5  # pytest's exit code
 _STDERR = 2
@@ -35,11 +37,26 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) 
     """Run the tests of generated operators (default: all of them)."""
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
-    files = [str((out / op / f"test_{op}.py").absolute()) for op in generated_ops(out, ops)]
+    names = generated_ops(out, ops)
+    files = [str((out / op / f"test_{op}.py").absolute()) for op in names]
     backends = ["torch", "native"] if backend == "all" else [backend]
+    if "native" in backends:
+        _need_libraries(out, names)
     codes = [_pytest(files, name, keyword) for name in backends]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
+
+
+def _need_libraries(out: Path, ops: Sequence[str]) -> None:
+    """Refuse to run every check of operators that are not compiled, each of which would say so."""
+    from opgen.native.library import is_loadable, without_kernels
+
+    missing = [op for op in ops if without_kernels(out, op) is None and not is_loadable(out, op)]
+    for op in missing:
+        say(f"{op} is not compiled for what was generated last: {command_line('compile', op, out=out)}")
+    if missing:
+        say(f"{counted(len(missing), 'operator')} to compile before the tests can run on compiled kernels")
+        raise click.exceptions.Exit(USAGE)
 
 
 def _pytest(files: Sequence[str], backend: str, keyword: str | None) -> int:

@@ -14,7 +14,7 @@ from typing import assert_never
 from opgen.diff.algebra import product, total
 from opgen.diff.contribution import Contribution, Selection, renamed, renamed_contribution, transpose
 from opgen.diff.fractions import Fraction, fraction
-from opgen.diff.laziness import Laziness
+from opgen.diff.laziness import GIVEN, Laziness
 from opgen.diff.partials import partials, value_reads
 from opgen.diff.recurrence import Group, reached_steps
 from opgen.diff.rules import WEIGHTS, Change
@@ -26,6 +26,7 @@ from opgen.ir.names import Names
 from opgen.ir.point import positions
 from opgen.ir.polynomial import same_shape
 from opgen.ir.program import (
+    Argument,
     Compute,
     Kind,
     Loop,
@@ -43,22 +44,27 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.rewrite import renamed as renamed_tensors
-from opgen.ir.scalar import BATCH, ZERO, Read, Scalar, div, neg, sub
+from opgen.ir.scalar import BATCH, ZERO, Param, Read, Scalar, div, neg, sub
 
 _LONG = 28  # characters; names of names of names would fill lines
 
 
-def adjoint(p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool = False) -> Program:
+def adjoint(
+    p: Program, wrt: tuple[str, ...] | None = None, *, states_hits: bool = False, asks_given: bool = False
+) -> Program:
     """The program of `grad_<input>` for each input in `wrt`, given `grad_<output>` of each differentiable output.
 
-    `states_hits`: where a window has its extreme is a statement of its own.
+    `states_hits`: where a window has its extreme is a statement of its own. `asks_given`: where a slope may be infinite
+    or nan, a param tells the outputs that nobody uses.
     """
     sources = differentiable_inputs(p) if wrt is None else wrt
-    sweep = _Sweep(p, sources, states_hits)
+    sweep = _Sweep(p, sources, states_hits, asks_given)
     for s in reversed(p.statements):
         sweep.step(s)
     outputs = tuple(sweep.result(x) for x in sources)
     candidates = (*sweep.cotangents, *p.inputs)
+    if asks_given:
+        p = replace(p, params=(*p.params, Argument(GIVEN, "bool", length=len(sweep.cotangents))))
     made = close(p, f"{p.name}_backward", candidates, (*p.statements, *sweep.statements()), outputs)
     # what is stated may read nothing at all; a gradient of the gradient then still has something to be of
     return made if made.inputs or not outputs else replace(made, inputs=tuple(sweep.cotangents))
@@ -93,6 +99,7 @@ class _Sweep:
     program: Program
     sources: tuple[str, ...]
     states_hits: bool
+    asks_given: bool
     cotangents: list[Tensor] = field(default_factory=list)
     collected: dict[str, list[Contribution]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
@@ -109,10 +116,11 @@ class _Sweep:
         self.shapes = {t.name: t.shape for t in p.inputs} | {s.target: s.shape for s in definitions(p)}
         self.derived = tuple(x for x in self.sources if x not in p.override.inputs)
         self.varied = varied(p, self.derived)
+        several = sum(o.differentiable and o.kind is Kind.FLOAT for o in p.outputs) > 1
         for o in p.outputs:
-            self.seed(o)
+            self.seed(o, asks=self.asks_given and several)
 
-    def seed(self, o: Output) -> None:
+    def seed(self, o: Output, *, asks: bool) -> None:
         """The cotangent of an output is an argument, and the first contribution to the tensor behind it."""
         if not o.differentiable or o.kind is not Kind.FLOAT:
             return
@@ -122,6 +130,8 @@ class _Sweep:
         if o.value not in self.varied:
             return
         axes = self.axes_of(o.value)
+        if asks:
+            self.laziness.guards[cotangent] = axes, Param(GIVEN, len(self.cotangents) - 1)
         self.contribute(o.value, Contribution(Compute("", axes, Read(cotangent, positions(axes)))))
 
     def axes_of(self, tensor: str) -> tuple[Loop, ...]:

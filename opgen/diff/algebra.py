@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from opgen.ir.scalar import (
+    INF,
+    NAN,
     ZERO,
     Apply,
     Lit,
@@ -97,9 +99,16 @@ def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> in
             for a in args:
                 coefficient *= split_factors(a, top, bottom)
             return coefficient
-        case Apply("div", (a, b)) if b != ZERO:
+        case Apply("div", (a, b)):
+            under: list[Scalar] = []
+            over: list[Scalar] = []
+            below = split_factors(b, under, over)
+            if below == 0:  # stays the quotient it is, infinite or not a number
+                top.append(factor)
+                return 1
             coefficient = split_factors(a, top, bottom)
-            below = split_factors(b, bottom, top)
+            top += over
+            bottom += under
             return coefficient if below == 1 else Fraction(coefficient) / below
         case _:
             top.append(factor)
@@ -157,7 +166,7 @@ def product(*factors: Scalar) -> Scalar:
 def quotient(coefficient: int | Fraction, top: list[Scalar], bottom: list[Scalar]) -> Scalar:
     """`coefficient*top/bottom` with common factors cancelled and the coefficient where it reads best."""
     for f in list(bottom):
-        if f in top:
+        if f in top and f not in (INF, NAN):
             top.remove(f)
             bottom.remove(f)
     sign = -1 if coefficient < 0 else 1
@@ -176,7 +185,7 @@ def quotient(coefficient: int | Fraction, top: list[Scalar], bottom: list[Scalar
 
 
 def _powers(items: list[Scalar]) -> Scalar:
-    """A product in which a repeated factor is a power."""
+    """A product in which a repeated factor is a power; numbers are multiplied, powers of numbers left as they are."""
     if len(items) > _MANY_FACTORS:
         return mul(*items)
     exponents: dict[Scalar, int] = {}
@@ -184,10 +193,15 @@ def _powers(items: list[Scalar]) -> Scalar:
         base, exponent = f, 1
         if isinstance(f, Apply) and f.fn == "pow" and isinstance(f.args[1], Lit) and type(f.args[1].value) is int:
             base, exponent = f.args[0], f.args[1].value
-        if exponent < 1:
+        if exponent < 1 or is_number(base):
             base, exponent = f, 1
         exponents[base] = exponents.get(base, 0) + exponent
-    return mul(*(b if n == 1 or is_number(b) else Apply("pow", (b, Lit(n))) for b, n in exponents.items()))
+    return mul(*(_raised(b, n) for b, n in exponents.items()))
+
+
+def _raised(base: Scalar, exponent: int) -> Scalar:
+    """A power that a product is made of: a number comes once, a power of a number as often as it was a factor."""
+    return base if exponent == 1 else Apply("pow", (base, Lit(exponent)))
 
 
 def assume(e: Scalar, condition: Scalar, *, holds: bool) -> Scalar:

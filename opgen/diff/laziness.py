@@ -25,6 +25,7 @@ from opgen.ir.scalar import (
     Const,
     Index,
     Lit,
+    Param,
     Read,
     Scalar,
     both,
@@ -33,6 +34,9 @@ from opgen.ir.scalar import (
     substitute,
     where,
 )
+
+# The param of a gradient that says of which outputs it has a cotangent; what nobody uses has none.
+GIVEN = "given_grads"
 
 # Masks are made for them: where everything is -inf, they are nan or infinite.
 _WILD_OPERATORS = ("softmax", "log_softmax", "logsumexp", "logcumsumexp")
@@ -76,6 +80,14 @@ class Laziness:
                 return self.is_wild(arg)
             case _:
                 return False
+
+    def asks(self, tensor: str) -> tuple[int, ...]:
+        """The outputs of which one has to have a cotangent, or else a tensor is zero; none where that is not known."""
+        axes, guard = self.guards.get(tensor, ((), TRUE))
+        found = _weakened(guard, axes)
+        parts = found.args if isinstance(found, Apply) and found.fn == "or" else (found,)
+        flags = [p.item for p in parts if isinstance(p, Param) and p.name == GIVEN and p.item is not None]
+        return tuple(sorted(flags)) if len(flags) == len(parts) else ()
 
     # --- guards ------------------------------------------------------------------------------------------------------
 

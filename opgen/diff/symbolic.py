@@ -18,6 +18,7 @@ from typing import Any, assert_never
 from opgen.diff.algebra import literal, product, quotient, total
 from opgen.ir.formula import scalar as formula
 from opgen.ir.functions import FUNCTIONS
+from opgen.ir.numbers import is_short_power
 from opgen.ir.program import Function
 from opgen.ir.scalar import (
     INF,
@@ -34,6 +35,7 @@ from opgen.ir.scalar import (
     Scalar,
     is_exact_test,
     is_number,
+    walk,
     where,
 )
 
@@ -112,7 +114,7 @@ class _Algebra:
                 return sympy.Rational(Fraction(value).numerator, Fraction(value).denominator)
             case Lit() | Const() | Param() | Dim() | Index() | Read():
                 return self.symbol(e)
-            case Apply() if is_exact_test(e):
+            case Apply() if is_exact_test(e) or _is_infinite(e):
                 return self.symbol(e)
             case Cast(arg, like):
                 return _function_class(f"cast {like}")(self.enter(arg, known))
@@ -135,7 +137,7 @@ class _Algebra:
                 return -args[0]
             case "div" if not args[1].is_zero:
                 return args[0] / args[1]
-            case "pow" if args[1].is_Integer and (args[1] >= 0 or not args[0].is_zero):
+            case "pow" if args[1].is_Integer and (args[1] >= 0 or not args[0].is_zero) and _is_short(*args):
                 return args[0] ** args[1]
             case "max" | "min" if len(args) != 2:
                 return args[0] if len(args) == 1 else self.apply(fn, [self.apply(fn, args[:-1]), args[-1]])
@@ -209,6 +211,24 @@ class _Algebra:
 
     def first_symbol(self, e: Expr) -> str:
         return min((s.name for s in e.free_symbols), default="~")
+
+
+_LONG_POWER = 64  # sympy raises the numbers of a product that is raised
+
+
+def _is_short(base: Expr, exponent: Expr) -> bool:
+    """Can sympy hold a power without forming a number of very many digits?"""
+    if base.is_Rational:
+        return is_short_power(Fraction(int(base.p), int(base.q)), int(exponent))
+    return bool(base.is_Symbol or abs(exponent) <= _LONG_POWER)
+
+
+def _is_infinite(e: Apply) -> bool:
+    """Is this arithmetic of constants with an infinity or nan, which cancels nothing?"""
+    if e.fn not in ("add", "sub", "mul", "div"):
+        return False
+    nodes = tuple(walk(e))
+    return (INF in nodes or NAN in nodes) and all(isinstance(n, Lit | Const | Apply) for n in nodes)
 
 
 def _selects(top: list[Scalar]) -> bool:

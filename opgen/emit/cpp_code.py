@@ -19,6 +19,8 @@ from opgen.emit.templates import fill
 from opgen.ir.program import Operator
 from opgen.plan.errors import UnplannableError
 
+MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
+
 
 @dataclass(frozen=True, slots=True)
 class CppFiles:
@@ -34,7 +36,7 @@ class CppFiles:
 
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
-    """Print the C++ of an operator."""
+    """Print the C++ of an operator; `UnplannableError` where it is too long."""
     table = StepTable(operator.name)
     functions = [host_function(operator, d, table) for d in directions]
     before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
@@ -60,7 +62,13 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         kernels=tuple(k.lines for k in table.kernels),
         steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
     )
+    if len(binding) + len(text) > MOST:
+        raise UnplannableError(_too_long(operator.name, "C++"))
     return CppFiles(binding, text, cuda, no_cuda)
+
+
+def _too_long(op: str, language: str) -> str:
+    return f"{op}: its kernels would be more than {MOST // 1024} KiB of {language}, so torch computes it step by step"
 
 
 def _cuda(op: str, table: StepTable) -> tuple[str, str]:
@@ -70,4 +78,5 @@ def _cuda(op: str, table: StepTable) -> tuple[str, str]:
         before = preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")
     except UnplannableError as e:
         return "", str(e)
-    return file_text(CudaFile(op, tuple(table.cuda_plans), table_rows(table.cuda), before)), ""
+    text = file_text(CudaFile(op, tuple(table.cuda_plans), table_rows(table.cuda), before))
+    return ("", _too_long(op, "CUDA")) if len(text) > MOST else (text, "")

@@ -7,7 +7,7 @@ classes of `opgen_host.h` that check arguments, allocate, run the steps of the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.emit.cpp_convolution import convolution_lines
 from opgen.emit.cpp_kernels import StepTable
@@ -16,7 +16,7 @@ from opgen.emit.cuda_layout import LIMIT
 from opgen.emit.layout import quoted
 from opgen.emit.printer import NATIVE, Leaf, Printer, Text
 from opgen.emit.shapes import carriers
-from opgen.emit.signature import is_computed
+from opgen.emit.signature import is_computed, params_of
 from opgen.emit.torch_conditions import told_by
 from opgen.ir.names import Names
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Operator, Program, Role, Variant
@@ -57,6 +57,7 @@ class HostFunction:
 
 def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFunction:
     """Lay out one direction; its kernels go into the operator's table of steps."""
+    operator = replace(operator, params=params_of(operator, (p for _, p in d.programs)))
     name = f"{operator.name}_{d.which}"
     chosen = _reachable(operator, d)
     definitions: list[tuple[str, ...]] = []

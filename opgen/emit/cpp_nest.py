@@ -150,8 +150,13 @@ class NestCode:
         inner = self._inner(p.loops)
         folds = [f"{self._fold_type(f)} {self._fold_name(f)};" for f in p.folds]
         run = self._row_run(p, inner)
+        run += self._sums(p, "ran(run.size)")
         runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
         return [*folds, *runs, *self._fold_values(p)]
+
+    def _sums(self, p: Pass, call: str) -> list[str]:
+        """A call for every fold of a pass that is a sum of floats: these are kept in blocks."""
+        return [f"{self._fold_name(f)}.{call};" for f in p.folds if f.op == "sum" and f.kind is Kind.FLOAT]
 
     def _row_run(self, p: Pass, inner: str) -> list[str]:
         """What a run of a row does: gather, then fold and store lane by lane."""
@@ -176,7 +181,7 @@ class NestCode:
         merges = [f"{self._fold_name(f)}.merge(other.{self._fold_name(f)});" for f in p.folds]
         part = block("struct Part {", [*members, *block("void merge(const Part& other) {", merges)], "};")
         folds = [f"auto& {self._fold_name(f)} = part.{self._fold_name(f)};" for f in p.folds]
-        run = self._row_run(p, inner)
+        run = [*self._row_run(p, inner), *self._sums(p, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
         call = f"rt::chunked(host, {inner}.count, total, [&](int64_t begin, int64_t end, Part& part) {{"
         return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self._fold_values(p, "total.")]
@@ -202,10 +207,10 @@ class NestCode:
         each = block("rt::each(columns.size, [&](int64_t i) {", body, "});")
         point = " point" if any(re.search(r"\bpoint\b", line) for line in (*sources, *body)) else ""
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
-        runs = block(head, [*sources, *each], "});")
+        runs = block(head, [*sources, *each, *self._sums(p, "ran(columns.size)")], "});")
         for f in p.folds:
             self.scope.locals[f.name] = (f"{self._fold_name(f)}[i]", f.kind)
-        return [*folds, *runs]
+        return [*folds, *runs, *self._sums(p, "finish()")]
 
     # --- parts -------------------------------------------------------------------------------------------------------
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from opgen.emit.cpp_layout import block
 from opgen.emit.cpp_scope import CpuScope
 from opgen.emit.cuda_scope import mentions, value_type
-from opgen.emit.long_values import hoisted
+from opgen.emit.long_values import Scope, hoisted
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Position, Read, walk
 from opgen.plan.model import Chain, Fold, KernelPlan, Let, Task
-from opgen.plan.sequence import task_scalars
+from opgen.plan.sequence import Running, running, task_scalars
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
@@ -32,6 +32,7 @@ class _Code:
         self.scope.chain = step
         self.scope.runs = step.outer
         self.outer = step.outer
+        self.carried: list[str] = []  # declarations of running values
         self._collect()
 
     def _collect(self) -> None:
@@ -62,7 +63,7 @@ class _Code:
         head = f"for (int64_t {name} = 0; {name} < {size}; ++{name}) {{"
         if self.step.reverse:
             head = f"for (int64_t {name} = {size} - 1; {name} >= 0; --{name}) {{"
-        places = block(head, body)
+        places = [*self.carried, *block(head, body)]
         runs = block("outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {", places, "});")
         work = scope.print(along.extent)
         whole = block(f"rt::parallel(host, outer.count, {work}, [&](int64_t begin, int64_t end) {{", runs, "});")
@@ -85,8 +86,14 @@ class _Code:
             body += self._folded(t, t.fold)
         target = scope.tensor(t.store.buffer)
         head = f"rt::store({target}, {self._at(t.store.buffer, t.store.at)}, "
-        parts, value = hoisted(scope, t.store.value, len(f"{head});"))
-        body += [*parts, f"{head}{value.text});"]
+        run = running(self.step, t) if scope.plan.buffer(t.store.buffer).kind is Kind.FLOAT else None
+        if run is None:
+            parts, value = hoisted(scope, t.store.value, len(f"{head});"))
+            body += [*parts, f"{head}{value.text});"]
+        else:
+            carried = scope.fresh(f"{target}_running")
+            self.carried.append(f"double {carried}[rt::block];")
+            body += [*running_lines(scope, run, f"{carried}[i]"), f"{head}{carried}[i]);"]
         lines = _nested(heads, body)
         index = "int64_t i" if mentions("i", lines) else "int64_t"
         return block(f"rt::each(run.size, [&]({index}) {{", lines, "});")
@@ -114,6 +121,7 @@ class _Code:
             kind = Kind.INT if kind is Kind.BOOL else kind
         parts, value = hoisted(scope, f.value, len(f"{fold}.add(0, {tail}"))
         body += [*parts, f"{fold}.add(0, {value.text}{tail}"]
+        body += [f"{fold}.ran(1);"] if f.op == "sum" and f.kind is Kind.FLOAT else []
         type_ = f"Arg<{_BEST[f.op]}" if f.op in _BEST else f"Fold<rt::{_FOLDS[f.op]}"
         name = scope.fresh(f.name)
         scope.locals[f.name] = (name, f.kind)
@@ -132,6 +140,15 @@ class _Code:
         assert access is not None
         moved = (self.scope.moved(buffer, k, p) for k, p in self.scope.computed(at).items())
         return self.scope.offset(access) + "".join(moved)
+
+
+def running_lines(scope: Scope, run: Running, carried: str) -> list[str]:
+    """Takes a running value to the next place."""
+    tests, first = hoisted(scope, run.first, len("if () {"))
+    begun, start = hoisted(scope, run.start, len(f"  {carried} = ;"))
+    parts, rest = hoisted(scope, run.rest, len(f"{carried} += ;"))
+    reset = block(f"if ({first.text}) {{", [*begun, f"{carried} = {start.text};"])
+    return [*tests, *reset, *parts, f"{carried} {'+' if run.op == 'add' else '*'}= {rest.text};"]
 
 
 def _nested(heads: list[str], body: list[str]) -> list[str]:

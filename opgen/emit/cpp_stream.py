@@ -147,7 +147,7 @@ class _Code:
         rows = [*(t.filled for t in still), *self.kept, *body]
         runs = block("outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {", rows, "});")
         made = [t.declared for t in scope.tiles.values()]
-        made += [f"rt::Tile<opmath_t> {self.sums[w.buffer]}({self._room(w)});" for w in sums_of(step)]
+        made += [f"rt::Sums<opmath_t> {self.sums[w.buffer]}({self._room(w)});" for w in sums_of(step)]
         head = f"rt::parallel(host, outer.count, {length}, [&](int64_t begin, int64_t end) {{"
         whole = block(head, [*made, *runs], "});")
         return [*self._declarations(step.outer), *whole, "return rt::status(host);"]
@@ -290,11 +290,7 @@ class _Code:
         scope.locals = {k: v for k, v in scope.locals.items() if k not in own or k in arrays}
         scope.locals[s.shift] = (shift, Kind.FLOAT)
         scaled = [f"{self.folds[f.name]}[{_ROW}].scale({factor});" for f in s.folds if f is not top]
-        for w in s.sums:
-            extent = scope.factor(w.over)
-            cell = f"{self.sums[w.buffer]}[{_ROW} * {extent} + {_INNER}]"
-            head = f"rt::each({scope.print(w.over.extent)}, [&](int64_t {_INNER}) {{"
-            scaled += block(head, [f"{cell} *= {factor};"], "});")
+        scaled += [f"{self._row_of(w)}.scale({scope.print(w.over.extent)}, {factor});" for w in s.sums]
         return [
             f"rt::Fold<rt::Max, {value_type(top.kind)}> {part};",
             *lines,
@@ -326,10 +322,11 @@ class _Code:
             body += [*parts, f"{head}{value.text});"]
         if not body:
             return []
+        ran = [f"{self.folds[f.name]}[{_ROW}].ran(size);" for f in folds if f.op == "sum"]
         head = "rt::each(size, [&](int64_t i) {"
         if adds or added is not None:
             head = "rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {"
-        return [*arrays, *block(head, body, "});")]
+        return [*arrays, *block(head, body, "});"), *ran]
 
     def _dot(self, d: Dot) -> list[str]:
         scope = self.scope
@@ -341,19 +338,21 @@ class _Code:
         body = [*parts, f"return {value.text};"]
         head = f"rt::sums({scope.print(d.over.extent)}, rt::tile_width, {name}, {_lambda(body, _INNER, _POINT)}"
         scope.locals[d.name] = (name, Kind.FLOAT)
-        return [f"alignas(64) opmath_t {name}[rt::tile_width] = {{}};", *block(head, body, "});")]
+        return [f"rt::Dots<opmath_t> {name};", *block(head, body, "});")]
 
     def _weigh(self, w: Weigh) -> list[str]:
         scope = self.scope
         scope.inner = w.over
         scope.indices[w.over.name] = _INNER
         parts, value = hoisted(scope, w.value, len("return ;") + 6)
-        extent = scope.factor(w.over)
-        to = f"&{self.sums[w.buffer]}[{_ROW} * {extent}]"
         body = [*parts, f"return {value.text};"]
         scope.inner = None
-        head = f"rt::sums(size, {scope.print(w.over.extent)}, {to}, {_lambda(body, _POINT, _INNER)}"
+        head = f"rt::sums(size, {scope.print(w.over.extent)}, {self._row_of(w)}, {_lambda(body, _POINT, _INNER)}"
         return block(head, body, "});")
+
+    def _row_of(self, w: Weigh) -> str:
+        """The sums of a row."""
+        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.factor(w.over)})"
 
     def _let(self, x: Let) -> list[str]:
         head = f"const {value_type(x.kind)} {x.name} = "

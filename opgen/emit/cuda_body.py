@@ -79,14 +79,19 @@ def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
     return f"const int64_t {name} = {value};"
 
 
-def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str]) -> list[str]:
-    """The lines of a pass, shared out among the team."""
+def _each(scope: Scope, loops: Sequence[Loop], body: Sequence[str], settled: Sequence[str]) -> list[str]:
+    """The lines of a pass, shared out among the team; `settled` follow every block of points."""
     count = " * ".join(scope.size(a) for a in loops)
     if len(loops) == 1 and not isinstance(loops[0], Batch):
         inner, lines = scope.loops[loops[0].name], list(body)
     else:
         inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
-    return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+    if not settled:
+        return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+    stop = scope.fresh("stop")
+    next_stop = f"{stop} = rt::next_stop<Team>({stop}, {count});"
+    turn = [next_stop, *function(f"for (; {inner} < {stop}; {inner} += Team::size)", lines), *settled]
+    return function(f"for (int64_t {inner} = Team::rank(), {stop} = 0; {stop} < {count};)", turn)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -129,6 +134,11 @@ def added(scope: Scope, fold: Fold, accumulator: str, loops: Sequence[Loop]) -> 
     if value.kind is Kind.BOOL:
         value = Text(f"static_cast<int64_t>({value.text})", NATIVE.atom, Kind.INT)
     return [*parts, f"{accumulator}.add({value.text}, {scope.loops[loop.name]});"]
+
+
+def is_rounded(fold: Fold) -> bool:
+    """Whether a fold is a sum of floats, which is kept in blocks."""
+    return fold.op == "sum" and fold.kind is Kind.FLOAT
 
 
 def result(scope: Scope, fold: Fold, accumulator: str) -> str:
@@ -275,7 +285,9 @@ def _looped(scope: Scope, p: Pass) -> list[str]:
     body += [line for f in p.folds for line in added(scope, f, names[f.name], p.loops)]
     body += _stores(scope, p)
     lines = [f"{types[f.name]} {names[f.name]};" for f in p.folds]
-    lines += _each(scope, p.loops, body)
+    sums = [names[f.name] for f in p.folds if is_rounded(f)]
+    lines += _each(scope, p.loops, body, [f"{n}.settle();" for n in sums])
+    lines += [f"{n}.finish();" for n in sums]
     if p.folds:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
     scope.leave(before, p.loops)
@@ -307,7 +319,10 @@ def column_lines(scope: Scope, nest: Nest) -> list[str]:
     scope.leave(before, nest.outer)
     indices = f"{_index('point', fold)}, {_index('inner', fold)}"
     fields = [f"{types[f.name]} {names[f.name]};" for f in looped.folds]
+    sums = [names[f.name] for f in looped.folds if is_rounded(f)]
     merge = function("OPGEN_DEVICE void merge(const Folds& other)", [f"{n}.merge(other.{n});" for n in names.values()])
+    for name in ("settle", "finish"):
+        merge += function(f"OPGEN_DEVICE void {name}()", [f"{n}.{name}();" for n in sums])
     return [
         "struct Folds {",
         *indented([*fields, *merge]),

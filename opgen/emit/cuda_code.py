@@ -9,7 +9,7 @@ a `Contract` or `Convolve` step may be given to a library instead of calling the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.emit.cuda_body import (
     Form,
@@ -17,6 +17,7 @@ from opgen.emit.cuda_body import (
     decoded,
     form_of,
     is_flat,
+    is_rounded,
     let_lines,
     map_lines,
     point_function,
@@ -25,7 +26,7 @@ from opgen.emit.cuda_body import (
 from opgen.emit.cuda_layout import LIMIT, commented, function, indented, laid_out
 from opgen.emit.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
 from opgen.emit.cuda_sequence import sequence_lines
-from opgen.emit.cuda_stream import stream_lines
+from opgen.emit.cuda_stream import lost_bytes, stream_lines
 from opgen.emit.long_values import hoisted
 from opgen.emit.native_elsewhere import Preamble, preamble
 from opgen.emit.templates import fill
@@ -52,6 +53,7 @@ from opgen.plan.model import (
     Store,
     Stream,
 )
+from opgen.plan.stream import sums_of
 
 _LONG_CELL = 40  # a place with a longer text gets a line of its own
 
@@ -169,7 +171,16 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
             return _by_thread(plan, step, name, sequence_lines(scope, step), scope)
         case Stream():
             scope = Scope(plan, frozenset(written(step)))
-            return _by_thread(plan, step, name, stream_lines(scope, step), scope)
+            made = _by_thread(plan, step, name, stream_lines(scope, step), scope)
+            return _with_workspace(plan, step, made) if sums_of(step) else made
+
+
+def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
+    """A stream and the function that tells what its sums need."""
+    workspace = f"{made.name}_workspace"
+    ask = _of_pointer(f"return {_count(plan, step.outer)} * ({lost_bytes(plan, step)});")
+    lines = ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
+    return replace(made, lines=(*made.lines, *laid_out(lines)), workspace=workspace)
 
 
 def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
@@ -203,11 +214,16 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
     workspace = None
     if form is Form.COLUMNS:
         workspace = f"{name}_workspace"
-        size = sum(16 if f.op.startswith("arg") else 8 for p in nest.passes for f in p.folds)
+        size = sum(_bytes(f) for p in nest.passes for f in p.folds)
         counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
         ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
     return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members)
+
+
+def _bytes(f: Fold) -> int:
+    """The size of an accumulator, at most."""
+    return 16 if f.op.startswith("arg") else 24 if is_rounded(f) else 8
 
 
 def _of_pointer(text: str) -> str:

@@ -110,7 +110,7 @@ class Scope:
         size = self.plan.buffer(buffer).shape[axis]
         assert not isinstance(size, Batch)
         number = [b.name for b in self.plan.buffers].index(buffer)
-        report = self._member(REPORT, "OpgenBadIndex*", "report", "call.device_room")
+        report = self.member(REPORT, "OpgenBadIndex*", "report", "call.device_room")
         return f"rt::checked({text}, {self.print(size)}, {report}, {number}, {axis})"
 
     def load(self, read: Read) -> Text:
@@ -163,16 +163,17 @@ class Scope:
                 return Text("batch.count", _ATOM, Kind.INT)
             case Dim(name):
                 value = host_number(self.plan, e).text
-                return Text(self._member(f"dim {name}", "int64_t", member(name), value), _ATOM, Kind.INT)
+                return Text(self.member(f"dim {name}", "int64_t", member(name), value), _ATOM, Kind.INT)
             case Param(name, item):
                 host = host_number(self.plan, e)
                 wish = name if item is None else f"{name}_{item}"
                 value = host.text if host.kind is not Kind.FLOAT else f"static_cast<opmath_t>({host.text})"
-                return Text(self._member(f"param {wish}", value_type(host.kind), wish, value), _ATOM, host.kind)
+                return Text(self.member(f"param {wish}", value_type(host.kind), wish, value), _ATOM, host.kind)
             case _:
                 assert_never(e)
 
-    def _member(self, key: str, type_: str, wish: str, value: str) -> str:
+    def member(self, key: str, type_: str, wish: str, value: str) -> str:
+        """A field of the struct, under a key of its own."""
         if key not in self.members:
             self.members[key] = Member(type_, self.fresh(wish), value)
         return self.members[key].name
@@ -198,7 +199,7 @@ class Scope:
     def divider(self, axis: Axis) -> str:
         """The member that divides by the extent of an axis."""
         value = f"rt::Divider({host_scalar(self.plan, axis.extent)})"
-        return self._member(f"size {axis.name} {value}", "rt::Divider", f"{axis.name}_size", value)
+        return self.member(f"size {axis.name} {value}", "rt::Divider", f"{axis.name}_size", value)
 
     # --- locals -----------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 WIDTH = 120
+NUMBERS = "numbers"  # the module of the runtime with functions of Python numbers
 
 
 def bracketed(head: str, items: Sequence[str], tail: str, indent: int = 0) -> str:
@@ -42,6 +43,15 @@ def quoted(text: str) -> str:
 def strings(items: Iterable[str]) -> str:
     """A tuple of string literals."""
     return tupled([quoted(i) for i in items])
+
+
+def runtime_imports(runtime: Iterable[str], helpers: Iterable[str]) -> list[str]:
+    """What comes from the runtime beside an operator, and which of its tensor functions; `numbers` is a module."""
+    every = tuple(helpers)
+    shared = (*runtime, *(h for h in every if h == NUMBERS))
+    functions = [h for h in every if h != NUMBERS]
+    out = [imported(".._runtime", shared)] if shared else []
+    return out + ([imported(".._runtime.functions", functions)] if functions else [])
 
 
 def imported(module: str, found: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ left. What may only be evaluated in a branch that is taken stays there: such a c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from opgen.emit.cuda_scope import value_type
@@ -36,10 +37,11 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
     lines: list[str] = []
     room = ROOM - around
-    text = scope.printer.text(value)
+    printer = replace(scope.printer, known={})
+    text = printer.text(value)
     while len(text.text) > room:
         wide = next((e for e in (value, *_ahead(scope, value)) if is_wide(e)), None)
-        part = None if wide else _longest_part(scope, value, room)
+        part = None if wide else _longest_part(scope, printer, value, room)
         choice = None if wide or part else next((e for e in (value, *_ahead(scope, value)) if _is_choice(e)), None)
         if wide is not None:
             value = _replaced(value, wide, _in_pieces(scope, wide, lines))
@@ -51,7 +53,7 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
             value = _replaced(value, choice, Read(name, ()))
         else:
             break
-        text = scope.printer.text(value)
+        text = printer.text(value)
     return lines, text
 
 
@@ -95,11 +97,11 @@ def _chosen(scope: Scope, choice: Scalar, name: str) -> list[str]:
     return [*head, *branches[0], "} else {", *branches[1], "}"]
 
 
-def _longest_part(scope: Scope, value: Scalar, room: int) -> Scalar | None:
+def _longest_part(scope: Scope, printer: Printer, value: Scalar, room: int) -> Scalar | None:
     """The longest operand that fits, if it is worth a line and may be evaluated ahead of a choice."""
     best, length = None, _WORTH
     for e in _ahead(scope, value):
-        size = len(scope.printer(e))
+        size = len(printer(e))
         if length < size <= room:
             best, length = e, size
     return best

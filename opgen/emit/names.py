@@ -37,9 +37,9 @@ std rt opgen half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32
 """
 _KERNELS = """
 batch batch_size place rest inner_rest point inner first folds other index V Team Folds Part step args
-slots points length row flat fold finish compute merge threadIdx blockIdx blockDim gridDim warpSize
+slots points length row flat fold settle finish compute merge status i threadIdx blockIdx blockDim gridDim warpSize
 """
-_CPU_KERNELS = "run row columns outer begin end call host lane numbers chunk part total i"
+_CPU_KERNELS = "run row rows columns outer begin start end size value call host lane numbers chunk part total"
 CPP = frozenset(f"{_CPP} {_MACROS} {_SHARED}".split())
 KERNELS = CPP | frozenset(_KERNELS.split())
 CPU_KERNELS = KERNELS | frozenset(_CPU_KERNELS.split())
@@ -64,7 +64,9 @@ RUNTIME = (
     "joint_log_softmax",
     "joint_softmax",
     "logsumexp",
+    "numbers",
     "pick",
+    "polygamma",
     "prod",
     "take",
     "upcast",
@@ -75,8 +77,9 @@ RUNTIME = (
     "window",
 )
 _INSIDE = """
-torch math Tensor Any ctx dtype check needs_input_grad or_zero filled like_input second_order batch_shape choice_error
-compute_dtype divisor_error domain_error extent_error length_error check_range checks_values rank_error size_error
+torch math Tensor Any ctx dtype check needs_input_grad given_grads or_zero filled like_input second_order batch_shape
+choice_error compute_dtype divisor_error domain_error extent_error length_error check_range checks_values rank_error
+size_error
 OP FORWARD BACKWARD l O I
 """
 # What the modules of an operator define, import or are called beside its function.

@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.numbers import is_beyond
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
+from opgen.ir.scalar import INF, NEG_INF, Apply, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
 
 Leaf = Read | Param | Dim | Index
 
@@ -84,12 +85,23 @@ class Printer:
     dialect: Dialect
     leaf: Callable[[Leaf], Text]
     cast: Callable[[Text, str], Text] = _no_cast
+    known: dict[Scalar, Text] | None = None  # what was printed before, where the same is printed again and again
 
     def __call__(self, e: Scalar) -> str:
         return self.text(e).text
 
     def text(self, e: Scalar) -> Text:
+        if self.known is None:
+            return self._text(e)
+        found = self.known.get(e)
+        if found is None:
+            found = self.known[e] = self._text(e)
+        return found
+
+    def _text(self, e: Scalar) -> Text:
         match e:
+            case Lit(value) if is_beyond(value):
+                return self.text(INF if value > 0 else NEG_INF)
             case Lit(value):
                 return self.dialect.literal(_held(value))
             case Const(name):
@@ -171,9 +183,10 @@ def _is_negative(term: str) -> bool:
 
 
 def decimal(value: Fraction) -> str | None:
-    """A fraction as the shortest decimal, where that is exactly it."""
+    """A fraction as the shortest decimal, where that is exactly it or the quotient would round more than once."""
     text = repr(float(value)).replace("e+", "e")
-    return text if Fraction(text) == value else None
+    exact = max(abs(value.numerator), value.denominator) <= 2**53
+    return None if exact and Fraction(text) != value else text
 
 
 def whole(e: Scalar) -> int | None:
@@ -231,11 +244,20 @@ def _native_div(p: Printer, args: tuple[Scalar, ...]) -> Text:
     return join(Infix.of("/", _MUL), texts, Kind.FLOAT)
 
 
+_LARGEST_POWER = 2**31 - 1
+
+
+def _as_native_float(t: Text) -> Text:
+    return t if t.kind is Kind.FLOAT else _native_float(t)
+
+
 def _native_pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
     base, exponent = p.text(args[0]), whole(args[1])
-    if exponent is None:
-        texts = tuple(t if t.kind is Kind.FLOAT else _native_float(t) for t in (base, p.text(args[1])))
-        return Text(f"rt::pow({texts[0].text}, {texts[1].text})", _ATOM)
+    if exponent is None or abs(exponent) > _LARGEST_POWER:
+        texts = (base, p.text(args[1]))
+        kind = Kind.FLOAT if any(t.kind is Kind.FLOAT for t in texts) else Kind.INT
+        left, right = map(_native_int if kind is Kind.INT else _as_native_float, texts)
+        return Text(f"rt::pow({left.text}, {right.text})", _ATOM, kind)
     if exponent == 2 and base.level == _ATOM and base.text.isidentifier():
         return Text(f"{base.text} * {base.text}", _MUL, base.kind)
     return Text(f"rt::powi<{exponent}>({base.text})", _ATOM, base.kind)

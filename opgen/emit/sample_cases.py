@@ -28,12 +28,21 @@ def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -
         moved = Chooser(spec, operator, derived[0], stated=stated).case(moved=True)
         if moved is not None and all(map(finite, moved.expected)):  # others say nothing
             cases.append(moved)
+    if _decides(operator):
+        cases.append(Chooser(spec, operator, derived[0], stated=stated).other())
     for number, case in enumerate(spec.tests.cases, 1):
         found = stated_case(spec, case, Bag())
         fitting = next((d for d in derived if _fits(found, d.variant, operator)), None)
         if fitting is not None:
             cases.append(Chooser(spec, operator, fitting, stated=stated, case=found).case(name=f"case {number}"))
     return tuple(c for c in cases if c is not None)
+
+
+def _decides(operator: Operator) -> bool:
+    """Is something decided in the call that no variant stands for?"""
+    switches = {c.name for v in operator.variants for c in v.conditions}
+    flags = [a for a in operator.stated if a.name not in switches and not a.null and a.length is None]
+    return bool(operator.fills) or any(a.type == "bool" or a.choices for a in flags)
 
 
 def _fits(case: StatedCase, variant: Variant, operator: Operator) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from opgen.diff.laziness import GIVEN
 from opgen.emit.sample_arrays import InputSample, joined_results
 from opgen.emit.sample_values import conjuncts, finite, inside, is_known, stand_in
 from opgen.ir.formula import scalar
@@ -21,6 +22,7 @@ from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import (
     Argument,
     Chosen,
+    Condition,
     Given,
     Kind,
     Operator,
@@ -87,6 +89,7 @@ class Chooser:
         self.program = stand_in(derived.variant.program)
         self.sizes = self._dim_sizes(_SIZES[0])
         self.numbers: Mapping[str, int] = {}
+        self.turned = False
         self.parts = {p.name: p.real for p in operator.pairs}
         named = any(not isinstance(s, Batch) for t in operator.inputs for s in t.shape)
         self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
@@ -100,6 +103,11 @@ class Chooser:
                 if isinstance(s, Dim) and s.name not in chosen and s.name not in derived:
                     chosen[s.name] = next(sizes)
         return chosen
+
+    def other(self) -> SampleCase | None:
+        """The case in which what a call decides is decided the other way: what may be missing is, bools are turned."""
+        self.turned = True
+        return self.case(name="other settings")
 
     def case(self, *, moved: bool = False, name: str = "") -> SampleCase | None:
         """The first attempt whose results are finite, else the first that has results."""
@@ -130,10 +138,11 @@ class Chooser:
         params = self._params(moved=moved)
         values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
         values = {k: v for k, v in values.items() if v is not None}
+        values |= {a.name: self._told(a.tells, values) for a in self.operator.params if a.tells is not None}
         if not self.pinned:
             self._make_room(values)
         inputs = self._inputs(values, attempt.low, attempt.high)
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, Array] = self._filled(inputs, values)
         for s in inputs.values():
             arrays |= {} if s is None else s.arrays(self.operator.pairs)
         # at a pinned value, only the stable form of the formula may be exact
@@ -143,7 +152,8 @@ class Chooser:
         second: tuple[Array, ...] = ()
         if is_known(self.variant.program):
             expected = joined_results(self.operator.pairs, {o.name: results[o.name] for o in self.program.outputs})
-            gradients = self._gradients(self.derived.gradient, arrays, values, results) if self.known else ()
+            missing = [n for n, s in inputs.items() if s is None]
+            gradients = self._gradients(self.derived.gradient, arrays, values, results, missing) if self.known else ()
             second = self._gradients(self._second(), arrays, values, results) if self.pinned else ()
         conditions = [_condition(c, self.operator.pairs) for c in self.variant.conditions]
         labels = [name, *conditions, "other params" if moved else ""]
@@ -187,7 +197,7 @@ class Chooser:
         """Values of the params to state: those of the variant, required ones, and moved ones."""
         chosen: dict[str, object] = {}
         conditions = {c.name: c for c in self.variant.conditions}
-        for a in self.operator.params:
+        for a in self.operator.stated:
             match conditions.get(a.name):
                 case Chosen(value=value):
                     chosen[a.name] = value
@@ -195,6 +205,10 @@ class Chooser:
                     chosen[a.name] = self._sampled(a)
                 case Given(present=False):
                     pass
+                case None if self.turned and a.type == "bool" and a.length is None and not a.null:
+                    chosen[a.name] = not default_value(a)
+                case None if self.turned and a.choices:
+                    chosen[a.name] = next((c for c in a.choices[::-1] if c != a.default), a.choices[0])
                 case None:
                     unusable = a.required or a.default == Const("nan")
                     if unusable or (moved and not a.choices and a.type != "bool" and not a.null):
@@ -240,12 +254,32 @@ class Chooser:
         return round(low + 0.75, 6) if math.isfinite(low) else round(high - 0.75, 6)
 
     def _inputs(self, values: Mapping[str, object], low: float, high: float) -> dict[str, InputSample | None]:
+        stated = dict(self.stated.inputs)
         present = {t.name for t in self.program.inputs}
+        present -= {f.name for f in self.operator.fills if self.turned or (f.name in stated and stated[f.name] is None)}
         samples: dict[str, InputSample | None] = {}
         for salt, t in enumerate(self.operator.operands):
             there = self.parts.get(t.name, t.name) in present
             samples[t.name] = self._input(t, values, low, high, salt) if there else None
         return samples
+
+    def _told(self, c: Condition, values: Mapping[str, object]) -> bool:
+        """Whether a condition holds in the call."""
+        if isinstance(c, Chosen):
+            return values.get(c.name) == c.value
+        return not self.turned and dict(self.stated.inputs).get(c.name, c) is not None
+
+    def _filled(self, inputs: Mapping[str, InputSample | None], values: Mapping[str, object]) -> dict[str, Array]:
+        """What programs read in place of inputs that are missing."""
+        found: dict[str, Array] = {}
+        for f in self.operator.fills:
+            if inputs[f.name] is None:
+                t = next(t for t in self.operator.inputs if t.name == f.name)
+                shape = tuple(int(self._number(s, values)) for s in t.shape if not isinstance(s, Batch))
+                value = self._number(f.value, {})
+                number = bool(value) if t.kind is Kind.BOOL else int(value) if t.kind is Kind.INT else value
+                found[f.name] = Array(shape, [number] * math.prod(shape))
+        return found
 
     def _input(self, t: Tensor, values: Mapping[str, object], low: float, high: float, salt: int) -> InputSample:
         shape: list[int | tuple[int, ...]] = []
@@ -287,6 +321,7 @@ class Chooser:
         arrays: Mapping[str, Array],
         values: Mapping[str, object],
         results: Mapping[str, Array],
+        missing: Sequence[str] = (),
     ) -> tuple[Array, ...]:
         """What a derived program gives for the cotangents that the tests use, for every input that has a gradient."""
         if derivative is None:
@@ -302,9 +337,11 @@ class Chooser:
                 salt = 11 if t.of in results else 13
                 mine = [p for p in whole if t.name in (p.real, p.imag)]
                 given |= InputSample(names.get(t.name, t.name), shape, Kind.FLOAT, -1.0, 1.0, salt).arrays(mine)
+        values = {**values, **{a.name: [True] * (a.length or 0) for a in derivative.params if a.name == GIVEN}}
         found = run(derivative, {t.name: given[t.name] for t in derivative.inputs}, values)
         of_input = {o.of: found[o.name] for o in derivative.outputs}
         wanted = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+        wanted = [n for n in wanted if n not in missing]
         zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
         return joined_results(pairs, {n: of_input.get(n, zeros[n]) for n in wanted})
 

@@ -6,12 +6,13 @@ where no input is optional.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from opgen.emit.layout import quoted, tupled
 from opgen.emit.python_text import number
-from opgen.ir.program import Argument, Kind, Operator
+from opgen.ir.program import Argument, Kind, Operator, Program
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
 
 OUT = "out"  # the keyword of tensors that results are written into
@@ -31,6 +32,14 @@ class Parameter:
     @property
     def text(self) -> str:
         return f"{self.name}: {self.annotation}" + (f" = {self.default}" if self.default else "")
+
+
+def params_of(operator: Operator, programs: Iterable[Program]) -> tuple[Argument, ...]:
+    """The params of a derived function: those of the operator, then what its programs ask for besides."""
+    own = {a.name: a for a in operator.params}
+    for p in programs:
+        own |= {a.name: a for a in p.params if a.name not in own}
+    return tuple(own.values())
 
 
 def annotation(a: Argument) -> str:
@@ -83,8 +92,8 @@ def parameters(operator: Operator) -> tuple[Parameter, ...]:
         trailing = all(n in optional for n in names[i:])
         kind = "Tensor | None" if name in optional else "Tensor"
         tensors.append(Parameter(operator.shown(name), kind, "None" if trailing else ""))
-    params = [Parameter(operator.shown(a.name), annotation(a), default_text(a)) for a in operator.params]
-    keywords = len(params) if not operator.optional else 0
+    params = [Parameter(operator.shown(a.name), annotation(a), default_text(a)) for a in operator.stated]
+    keywords = len(params) if not optional else 0
     for i, p in enumerate(params[:keywords]):
         if p.default and any(not q.default for q in params[i + 1 :]):
             keywords = i
@@ -99,7 +108,7 @@ def parameter_texts(found: tuple[Parameter, ...]) -> list[str]:
 
 def takes_out(operator: Operator) -> bool:
     """Has the functional a keyword `out`? Not where an argument is called so."""
-    return OUT not in map(operator.shown, (*(t.name for t in operator.operands), *(a.name for a in operator.params)))
+    return OUT not in map(operator.shown, (*(t.name for t in operator.operands), *(a.name for a in operator.stated)))
 
 
 # --- schemas ---------------------------------------------------------------------------------------------------------

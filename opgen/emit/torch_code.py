@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from opgen.emit.layout import tupled
 from opgen.emit.names import RUNTIME
+from opgen.emit.signature import params_of
 from opgen.emit.torch_conditions import Switches, told_by
 from opgen.emit.torch_liveness import used_names
 from opgen.emit.torch_merge import Line, collapsed, laid_out, merged
 from opgen.emit.torch_prepare import prepare
 from opgen.emit.torch_program import WIDTH, Frame, Listing, listing, needs_upcast
-from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant
+from opgen.ir.program import Given, Kind, Operator, Program, Role, Tensor, Variant, definitions
 from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 
@@ -66,11 +67,13 @@ def torch_function(
     """
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
-    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in operator.params)))
+    params = params_of(operator, (p for _, p in programs))
+    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in params)))
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
     upcast = wide or is_upcast(programs, operator)
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
-    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor)
+    made = frozenset(n for p in prepared for n in (*(s.target for s in definitions(p)), *(o.name for o in p.outputs)))
+    frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor, made)
     listings = [
         listing(p, frame, several_batches=_several_batches(v, operator))
         for (v, _), p in zip(programs, prepared, strict=True)
@@ -89,7 +92,7 @@ def torch_function(
     return TorchFunction(
         name,
         tensors,
-        tuple(a.name for a in operator.params if a.name in used),
+        tuple(a.name for a in params if a.name in used),
         tuple(returned),
         tuple(text),
         tuple(h for h in RUNTIME if h in used),

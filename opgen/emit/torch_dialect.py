@@ -8,15 +8,18 @@ bool tensor that meets a float number is converted first.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from opgen.emit.printer import Dialect, Infix, Printer, Special, Text, decimal, join, result_kind, whole
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.numbers import is_beyond
 from opgen.ir.program import Kind
-from opgen.ir.scalar import ONE, ZERO, Apply, Lit, Scalar
+from opgen.ir.scalar import ONE, ZERO, Apply, Const, Lit, Scalar
 
 TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_AND, ADD, MUL, UNARY, POWER, ATOM = 0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 12, 13
 
@@ -67,11 +70,12 @@ def dialect(casts: Casts) -> Dialect:
             "pow": lambda p, args: _power(p, args, as_float),
             "detach": _detach,
             "int": _int,
+            "tofloat": lambda p, args: _tofloat(p, args, as_float),
             **{name: _arithmetic(name, infix, as_float) for name, infix in _INFIX.items()},
             **{
                 name: _call(row, as_float, as_tensor)
                 for name, row in FUNCTIONS.items()
-                if not row.infix and name not in ("detach", "int")
+                if not row.infix and name not in ("detach", "int", "tofloat")
             },
         },
         literal=_literal,
@@ -144,6 +148,8 @@ def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
     def special(p: Printer, args: tuple[Scalar, ...]) -> Text:
         texts = tuple(p.text(a) for a in args)
         kind = result_kind(row, texts)
+        if name in _GUARDED and kind is Kind.FLOAT and all(t.number for t in texts) and not constant_value(args[1]):
+            return Text(f"numbers.{_GUARDED[name]}({texts[0].text}, {texts[1].text})", ATOM, kind, number=True)
         if kind is not Kind.BOOL:
             texts = _promoted(texts, kind, as_float, mixes=True)
         elif any(t.kind is Kind.FLOAT for t in texts):
@@ -155,6 +161,33 @@ def _arithmetic(name: str, infix: Infix, as_float: Convert) -> Special:
     return special
 
 
+# Of numbers, what Python refuses where the divisor is 0.
+_GUARDED = {"div": "ratio", "floordiv": "floordiv", "mod": "remainder"}
+
+
+def constant_value(e: Scalar) -> float | None:
+    """What a formula without parameters and sizes is worth, where that is a finite number."""
+    match e:
+        case Lit(value):
+            return None if is_beyond(value) else float(value)
+        case Const("pi"):
+            return math.pi
+        case Apply(fn, args) if fn in SCALARS:
+            known = [constant_value(a) for a in args]
+            found = SCALARS[fn](*known) if None not in known else math.nan
+            return float(found) if math.isfinite(found) else None
+        case _:
+            return None
+
+
+def _of_numbers(row: ScalarFunction, args: Sequence[Scalar], texts: Sequence[Text]) -> ScalarFunction:
+    """The row as it is spelled for these numbers."""
+    if row.python_whole and all(t.kind is not Kind.FLOAT for t in texts):
+        return replace(row, python=row.python_whole)
+    defined = row.python_constant and constant_value(Apply(row.name, tuple(args))) is not None
+    return replace(row, python=row.python_constant) if defined else row
+
+
 def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special:
     """A called row: numbers stay numbers where every argument is one, or where the spelling takes them."""
 
@@ -164,11 +197,14 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
         if row.orders:
             rest = _promoted(texts[row.orders :], Kind.FLOAT, as_float, mixes=False)
             return p.call(row, (*texts[: row.orders], *(as_tensor(t) for t in rest)))
-        if kind is not Kind.INT:
-            texts = _promoted(texts, Kind.FLOAT, as_float, mixes=False)
+        texts = _promoted(texts, kind if kind is Kind.INT else Kind.FLOAT, as_float, mixes=False)
+        if all(t.number for t in texts) and row.python:
+            return p.call(_of_numbers(row, args, texts), texts)
         if row.variadic:  # commutative: numbers last, joined first
             numbers = tuple(t for t in texts if t.number)
-            texts = (*(t for t in texts if not t.number), *((p.call(row, numbers),) if numbers else ()))
+            given = [a for a, t in zip(args, texts, strict=True) if t.number]
+            joined = (p.call(_of_numbers(row, given, numbers), numbers),) if numbers else ()
+            texts = (*(t for t in texts if not t.number), *joined)
         elif texts[0].number and (not row.python or not all(t.number for t in texts)):
             texts = tuple(as_tensor(t) for t in texts)
         if not row.torch_number and row.name not in _NUMBERS and not all(t.number for t in texts):
@@ -230,15 +266,35 @@ def _int(p: Printer, args: tuple[Scalar, ...]) -> Text:
     return Text(f"{t.at(ATOM)}.long()", ATOM, Kind.INT)  # a conversion truncates
 
 
+def _tofloat(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
+    n = whole(args[0])
+    return as_float(p.text(args[0])) if n is None else _literal(Fraction(n))
+
+
 def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     base, exponent = p.text(args[0]), p.text(args[1])
     n = whole(args[1])
     if base.kind is not Kind.FLOAT and not base.number and (n is None or n < 0):
         base = as_float(base)
+    elif base.number and base.kind is Kind.FLOAT and not exponent.number:
+        exponent = as_float(exponent) if exponent.kind is not Kind.FLOAT else exponent
     kind = Kind.FLOAT if Kind.FLOAT in (base.kind, exponent.kind) else Kind.INT
+    if base.number and exponent.number and not _is_plain_power(args, base):
+        return Text(f"numbers.power({base.text}, {exponent.text})", ATOM, kind, number=True)
     left, right = base.at(ATOM), exponent.at(UNARY)
     sign = "**" if _simple(left) and _simple(right.removeprefix("-")) else " ** "
     return Text(left + sign + right, POWER, kind, base.number and exponent.number)
+
+
+def _is_plain_power(args: tuple[Scalar, ...], base: Text) -> bool:
+    """A power of numbers that Python computes by the rules of tensors: a whole one of a size, or a constant."""
+    n = whole(args[1])
+    if n is not None and 0 <= n < _WHOLE_POWER and base.kind is not Kind.FLOAT:
+        return True
+    return constant_value(Apply("pow", args)) is not None
+
+
+_WHOLE_POWER = 64
 
 
 def _simple(text: str) -> bool:

@@ -96,6 +96,10 @@ def _program(p: Program, s: Recurrence, loop: _Loop, steps: list[Compute]) -> Pr
     )
 
 
+def _zero(kind: Kind) -> Scalar:
+    return Lit(False) if kind is Kind.BOOL else ZERO
+
+
 @dataclass(slots=True)
 class _Loop:
     """A recurrence on its way. `now` and `before`: what holds the value of a step at this place and one place back."""
@@ -224,7 +228,7 @@ class _Loop:
         """What a step has one place back of the first place; zeros where nothing takes it."""
         start, axes, kind = self.starts[target], self._axes(target), self._step(target).kind
         if start is None or isinstance(start, Lit):
-            number = replace(self.scope.number(start or (Lit(False) if kind is Kind.BOOL else ZERO)), kind=kind)
+            number = replace(self.scope.number(start or _zero(kind)), kind=kind)
             return self.scope.filled(self.scope.shape_text(batch_leading(axes)), number)
         return self._full(self.scope.bind(Compute(f"{target}_start", axes, start, kind=kind)).tensor, axes).text.text
 
@@ -274,6 +278,6 @@ class _Loop:
         """The results of all steps as the tensor they define."""
         space = batch_leading(c.axes)
         dim = space.index(self.source.along) - len(space)
-        empty = self.scope.filled(self.scope.shape_text(space), Text("0", ATOM, c.kind))
+        empty = self.scope.filled(self.scope.shape_text(space), self.scope.number(_zero(c.kind)))
         self.scope.assign(name, f"torch.stack({values}, {dim}) if {steps} else {empty}")
         self.scope.keep(c.target, Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole(c.shape)))

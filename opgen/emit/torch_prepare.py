@@ -18,7 +18,6 @@ from opgen.emit.torch_elsewhere import calls
 from opgen.emit.torch_lazy import lazy
 from opgen.emit.torch_rewrite import (
     described,
-    kind_of,
     mapped,
     names_beside,
     open_operands,
@@ -30,6 +29,7 @@ from opgen.emit.torch_rewrite import (
 from opgen.emit.torch_scope import batch_leading, loops_of
 from opgen.emit.torch_tails import calmed
 from opgen.ir.functions import row
+from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Loop, Plain, Program, Recurrence, Scatter, Statement, definitions
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Read, Scalar

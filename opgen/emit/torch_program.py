@@ -15,12 +15,12 @@ from opgen.emit.torch_dialect import ATOM
 from opgen.emit.torch_liveness import live
 from opgen.emit.torch_loop import repeat
 from opgen.emit.torch_reduce import reduction
-from opgen.emit.torch_rewrite import mapped
+from opgen.emit.torch_rewrite import mapped, varies
 from opgen.emit.torch_scatter import scatter
 from opgen.emit.torch_scope import Scope, Step, batch_leading
 from opgen.emit.torch_split import balanced, largest_part, nested
 from opgen.emit.torch_values import Stored, Value, aligned, batch_first, moved_out
-from opgen.ir.functions import row
+from opgen.ir.kinds import kind_of
 from opgen.ir.point import read_of
 from opgen.ir.program import (
     Compute,
@@ -35,7 +35,7 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Apply, Batch, Read, Scalar, substitute, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, substitute, walk
 from opgen.opt.convolution import convolution
 
 # Dtypes that outputs are stored in.
@@ -62,6 +62,7 @@ class Frame:
     masked: bool  # a result that is not asked for may not be assigned
     reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
     anchor: str = ""  # a float argument that every call has
+    made: frozenset[str] = frozenset()  # the tensors and results of all variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Listing:
 def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
     summed."""
-    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast)
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast, frame.made)
     scope.names |= {n: n for n in frame.reserved}
     scope.bind = lambda s: bound(scope, s)
     last_reads = _last_reads(p)
@@ -90,7 +91,7 @@ def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
     for o in p.outputs:
         of_target.setdefault(o.value, []).append(o)
     for i, s in enumerate(p.statements):
-        made_here = {t: scope.fresh(final.get(t, t)) for t in targets(s)}
+        made_here = {t: scope.own(final.get(t, t)) for t in targets(s)}
         if isinstance(s, Recurrence):
             repeat(scope, s, made_here)
         else:
@@ -224,7 +225,7 @@ def _arguments(scope: Scope) -> tuple[str, ...]:
 
 def _named(scope: Scope, value: Value, o: Output) -> Value:
     """The value on a line of its own, under the name of the output."""
-    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.fresh(o.name)
+    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.own(o.name)
     scope.assign(name, value.text.text)
     return replace(value, text=replace(value.text, text=name, level=ATOM))
 
@@ -255,14 +256,23 @@ def needs_upcast(p: Program) -> bool:
         if isinstance(s, Compute) and s.op not in (None, "sum", "max", "min"):
             return True
         product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
-        roundings += max(0, _roundings(s.body) - 1) if product else _roundings(s.body)
+        roundings += max(0, _roundings(p, s.body) - 1) if product else _roundings(p, s.body)
     return roundings > 1
 
 
-def _roundings(e: Scalar) -> int:
+def _is_whole(p: Program, e: Scalar) -> bool:
+    """An integer of each element that may have more digits than half has."""
+    if isinstance(e, Apply) and e.fn == "where" and all(isinstance(a, Lit) for a in e.args[1:]):
+        return False
+    return varies(e) and kind_of(p.kind_of, p, e) is Kind.INT
+
+
+def _roundings(p: Program, e: Scalar) -> int:
+    """How often torch would round: numbers known to Python are not, integers are where they meet floats."""
     total = 0
     for n in walk(e):
-        rounds = isinstance(n, Apply) and row(n.fn).result != "bool" and n.fn not in _EXACT
-        if isinstance(n, Apply) and rounds and any(isinstance(m, Read) for m in walk(n)):
-            total += max(1, len(n.args) - 1)
+        if not isinstance(n, Apply) or not varies(n) or kind_of(p.kind_of, p, n) is not Kind.FLOAT:
+            continue
+        whole = [a for a in n.args if _is_whole(p, a)]
+        total += len(whole) + (0 if n.fn in _EXACT else max(1, len(n.args) - 1))
     return total

@@ -23,10 +23,7 @@ from opgen.ir.scalar import (
     NEG_INF,
     Apply,
     Batch,
-    Dim,
     Index,
-    Lit,
-    Param,
     Read,
     Scalar,
     add,
@@ -130,30 +127,6 @@ def names_beside(p: Program) -> Names:
 
 def statement(target: str, e: Scalar, s: Plain, kind: Kind) -> Compute:
     return Compute(target, loops_of(e, batch_leading(s.loops)), e, kind=kind)
-
-
-def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
-    """What an expression's elements are."""
-    match e:
-        case Read(tensor=name):
-            return tensor(name)
-        case Lit(value):
-            return Kind.BOOL if isinstance(value, bool) else Kind.INT if isinstance(value, int) else Kind.FLOAT
-        case Index() | Dim():
-            return Kind.INT
-        case Param(name):
-            declared = next((a.type for a in p.params if a.name == name), "float")
-            return Kind(declared) if declared in ("float", "int", "bool") else Kind.INT
-        case Apply(fn, args):
-            result = row(fn).result
-            if result != "same":
-                return Kind(result)
-            kinds = [kind_of(tensor, p, a) for a in (args[1:] if fn == "where" else args)]
-            if fn == "where" and all(k is Kind.BOOL for k in kinds):
-                return Kind.BOOL
-            return Kind.FLOAT if Kind.FLOAT in kinds else Kind.INT
-        case _:
-            return Kind.FLOAT
 
 
 def described(e: Scalar) -> str:

@@ -46,6 +46,7 @@ class Scope:
     results: tuple[str, ...] = ()  # outputs of the operator: their gradients have the whole batch shape
     anchor: str = ""  # a float argument that every call has, for a program without any
     keeps_upcast: bool = True  # residuals stay in float32 where they are computed in it
+    kept: frozenset[str] = frozenset()  # the names of tensors that the function makes, in any variant: no other local's
     names: dict[str, str] = field(default_factory=dict)  # local name -> what has it
     numbers: dict[str, int] = field(default_factory=dict)  # the number to try next, by name
     stored: dict[str, Stored] = field(default_factory=dict)
@@ -81,10 +82,17 @@ class Scope:
     # --- names ---------------------------------------------------------------------------------------------------
 
     def fresh(self, wanted: str) -> str:
-        """A local name as wanted, or the next free one like it."""
+        """A local name as wanted, or the next free one like it; what the program calls so is another."""
+        return self._free(wanted, self.kept)
+
+    def own(self, tensor: str) -> str:
+        """A local name for a tensor of the program: its own, unless a value before has it."""
+        return self._free(tensor, frozenset())
+
+    def _free(self, wanted: str, kept: frozenset[str]) -> str:
         wanted = f"{wanted}_" if wanted in PYTHON else wanted
         name, n = wanted, self.numbers.get(wanted, 2)
-        while name in self.names:
+        while name in self.names or name in kept:
             name, n = f"{wanted}_{n}", n + 1
         self.names[name] = wanted
         self.numbers[wanted] = n
@@ -148,6 +156,8 @@ class Scope:
     def casts(self) -> Casts:
         def dtype() -> str:
             like = self.like()
+            if like and self.upcast:
+                self.read[like] = None  # so that it has the compute dtype
             return f"{like}.dtype" if like else "torch.get_default_dtype()"
 
         def tensor(number: str, kind: Kind) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opgen.emit.torch_rewrite import described, kind_of, open_operands, statement, varies
+from opgen.emit.torch_rewrite import described, open_operands, statement, varies
 from opgen.emit.torch_scope import Scope
 from opgen.emit.wide import has_wide, tree
+from opgen.ir.kinds import kind_of
 from opgen.ir.program import Compute, Kind, Plain, Scatter
 from opgen.ir.scalar import Apply, Batch, Index, Lit, Read, Scalar
 from opgen.ir.text import scalar as as_text

@@ -7,13 +7,13 @@ decisions are made here, so that a template only lays out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.emit.layout import WIDTH, bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped, wrapped_code
 from opgen.emit.names import function_name
 from opgen.emit.shapes import layout_text
-from opgen.emit.signature import OUT, annotation, takes_out
+from opgen.emit.signature import OUT, annotation, params_of, takes_out
 from opgen.emit.torch_code import MASK, TorchFunction, torch_function
 from opgen.emit.torch_conditions import Switches, condition
 from opgen.ir.program import Kind, Operator, Output, Program, Role, Variant, definitions, surface
@@ -79,6 +79,11 @@ class Surface:
         return tuple(a.name for a in self.operator.params)
 
     @property
+    def stated(self) -> tuple[str, ...]:
+        """The params that a call of the operator names."""
+        return tuple(a.name for a in self.operator.stated)
+
+    @property
     def outputs(self) -> tuple[Output, ...]:
         """The outputs as the first variant has them; names, kinds and order are the same in all."""
         return self.operator.variants[0].program.outputs
@@ -129,7 +134,7 @@ class Surface:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Operands and params as a call names them."""
-        return tuple(map(self.operator.shown, (*self.operands, *self.params)))
+        return tuple(map(self.operator.shown, (*self.operands, *self.stated)))
 
     def complete(self, which: str) -> bool:
         """Does every variant that has a gradient have this program?"""
@@ -174,7 +179,11 @@ def _formula_view(s: Surface, which: str) -> FormulaView | None:
         f = _without_extras(s, f)
     results = result_names(programs)
     maybe = masked or any(len(p.outputs) < len(results) for _, p in programs)
-    define = bracketed(f"def {f.name}(", _typed_arguments(s, f), f") -> {_returned(len(results), maybe=maybe)}:")
+    define = bracketed(
+        f"def {f.name}(",
+        _typed_arguments(s, f, (p for _, p in programs)),
+        f") -> {_returned(len(results), maybe=maybe)}:",
+    )
     result = tuple(listed_lines("return ", f.returns, "", 4))
     return FormulaView(
         f.name,
@@ -265,11 +274,11 @@ def _without_extras(s: Surface, f: TorchFunction) -> TorchFunction:
 
 
 def _called(helper: str, lines: Sequence[str]) -> bool:
-    return any(f"{helper}(" in line for line in lines)
+    return any(f"{helper}(" in line or f"{helper}." in line for line in lines)
 
 
-def _typed_arguments(s: Surface, f: TorchFunction) -> list[str]:
-    declared = {a.name: a for a in s.operator.params}
+def _typed_arguments(s: Surface, f: TorchFunction, programs: Iterable[Program]) -> list[str]:
+    declared = {a.name: a for a in params_of(s.operator, programs)}
     out = []
     for name in f.arguments:
         if name == MASK and name not in declared:

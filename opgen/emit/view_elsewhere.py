@@ -14,6 +14,7 @@ from opgen.emit.layout import bracketed, listed_lines, quoted
 from opgen.emit.signature import annotation, schema_param
 from opgen.emit.torch_code import torch_function
 from opgen.emit.torch_elsewhere import BACK_ENDS, Slopes, slopes, slopes_operator, torch_function_name
+from opgen.emit.torch_liveness import used_names
 from opgen.emit.view import FormulaView, Surface, formula_view, text_of
 from opgen.ir.program import Callable, Function
 
@@ -75,7 +76,7 @@ def _slopes_formula(x: Slopes) -> FormulaView:
         results=tuple(f.returns),
         mask=(),
         views=(),
-        helpers=tuple(h for h in f.helpers if any(f"{h}(" in line for line in f.lines)),
+        helpers=tuple(h for h in f.helpers if h in used_names("\n".join(f.lines))),
         uses_math=f.uses_math,
     )
 

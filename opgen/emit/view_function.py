@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from opgen.emit.layout import bracketed, camel, imported, listed_lines, tupled, unpacked
+from opgen.diff.laziness import GIVEN
+from opgen.emit.layout import bracketed, camel, listed_lines, runtime_imports, tupled, unpacked
 from opgen.emit.signature import annotation
 from opgen.emit.view import FormulaView, Surface, formula_text, formula_view, summary_lines, through_sums
 from opgen.emit.view_elsewhere import ElsewhereView, elsewhere_view
@@ -141,8 +142,7 @@ def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...
     helpers = [h for f in found for h in f.helpers]
     runtime = [*elsewhere.imported, *setup.helpers()]
     out += [""] if helpers or runtime else []
-    out += [imported(".._runtime", runtime)] if runtime else []
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    out += runtime_imports(runtime, helpers)
     return tuple("\n".join(out).split("\n"))
 
 
@@ -278,7 +278,8 @@ class _Setup:
         s, f = self.s, self.backward
         assert f is not None
         grads = ", ".join(f"grad_{n}" for n in s.active)
-        out = [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
+        out = [f"{GIVEN} = {', '.join(f'grad_{n} is not None' for n in s.active)}"] if GIVEN in f.arguments else []
+        out += [f"{grads} = filled(({grads}), ctx.shapes)"] if len(s.active) > 1 else []
         again = self.recomputed()
         if again:
             targets = ", ".join(n if n in again else "_" for n in self.results())

@@ -29,7 +29,7 @@ def handle(s: Surface, name: str) -> str:
 
 
 def _keywords(s: Surface) -> list[str]:
-    return [f"{s.operator.shown(p)}={p}" for p in s.params]
+    return [f"{s.operator.shown(p)}={p}" for p in s.stated]
 
 
 def functional_parameters(s: Surface) -> list[str]:
@@ -51,7 +51,7 @@ def into_out(s: Surface) -> tuple[str, ...]:
 
 def given_lines(s: Surface) -> tuple[str, ...]:
     """The first lines of the functional: arguments by the names that they have inside, and the operands together."""
-    inside = [n for n in (*s.operands, *s.params) if s.operator.shown(n) != n]
+    inside = [n for n in (*s.operands, *s.stated) if s.operator.shown(n) != n]
     names = f"{', '.join(inside)} = {', '.join(map(s.operator.shown, inside))}"
     return (*((names,) if inside else ()), f"{aside(s, 'given')} = {tupled(s.operands)}")
 
@@ -71,7 +71,7 @@ def call_lines(s: Surface) -> tuple[str, ...]:
     kinds = "".join(LETTERS[o.kind] for o in s.results)
     keep = ("[0]" if len(s.outputs) == 1 else f"[:{len(s.outputs)}]") if s.residuals else ""
     results, last = aside(s, "results"), []
-    given = (aside(s, "given"), *s.params)
+    given = (aside(s, "given"), *s.stated)
     whole = f"    return OP({', '.join(given)}){keep}"
     if "c" in kinds:
         last = [f"return {aside(s, 'joined')}({results}{keep}, {quoted(kinds)})"]
@@ -86,7 +86,7 @@ def call_lines(s: Surface) -> tuple[str, ...]:
 def inplace_lines(s: Surface, target: str) -> tuple[str, ...]:
     overridden = handle(s, f"{s.name}_")
     differentiated = f"{aside(s, 'torch')}.is_grad_enabled() and {target}.requires_grad"
-    values = {n: n for n in (*s.operands, *s.params)} | {target: aside(s, "source")}
+    values = {n: n for n in (*s.operands, *s.stated)} | {target: aside(s, "source")}
     call = [f"{s.operator.shown(n)}={value}" for n, value in values.items()]
     return (
         *given_lines(s),

@@ -97,7 +97,7 @@ def module_view(s: Surface) -> ModuleView:
     module = s.spec.module
     dims = constructor_sizes(s.spec)
     states = _states(s)
-    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.params)]
+    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.stated)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
     hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
     reset = [line for st in states for line in _reset(st, dims)]
@@ -248,7 +248,7 @@ def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], m
     owned = [_flag(st) for st in states]
     operands = [s.operator.shown(t.name) for t in s.operator.operands]
     arguments = [f"{me}.{_attribute(n)}" if n in owned else n for n in operands]
-    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.params)]
+    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.stated)]
     return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
 
 

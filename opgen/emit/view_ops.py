@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.emit.layout import WIDTH, bracketed, imported, quoted, strings, tupled
+from opgen.diff.laziness import Laziness
+from opgen.emit.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
 from opgen.emit.signature import (
     annotation,
     forward_schema,
     kind_letters,
     parameter_texts,
     parameters,
+    params_of,
     schema_param,
     schema_results,
     takes_out,
@@ -25,6 +27,7 @@ from opgen.emit.view import FormulaView, Surface, docstring, formula_view, resul
 from opgen.emit.view_checks import backward_fake_body, check_body, fake_body, value_checks
 from opgen.emit.view_elsewhere import names_in
 from opgen.emit.view_flops import FlopsView, flops_views
+from opgen.emit.view_fold import fold_fields
 from opgen.emit.view_functional import (
     WRITE,
     aside,
@@ -40,7 +43,7 @@ from opgen.emit.view_functional import (
 )
 from opgen.emit.view_saved import read_lines, saved_names
 from opgen.emit.view_sharding import sharding_fields
-from opgen.ir.program import Compute, Kind, Program, Scatter, Shape, statement_reads
+from opgen.ir.program import Argument, Compute, Kind, Program, Scatter, Shape, statement_reads
 from opgen.ir.scalar import BATCH, Dim, Position, Read
 from opgen.plan.autocast import Autocast, autocast
 
@@ -94,7 +97,7 @@ def ops_view(s: Surface) -> OpsView:
     fake = fake_body(s)
     back = backward_fake_body(s, saved) if s.active else ()
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
-    back_args += [f"{a.name}: {annotation(a)}" for a in s.operator.params] + [f"{MASK}: Sequence[bool]"]
+    back_args += [f"{a.name}: {annotation(a)}" for a in backward_params(s)] + [f"{MASK}: Sequence[bool]"]
     counts = flops_views(s, typed, back_args)
     fields = (*_fields(s, saved, second, tangent), *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
@@ -184,6 +187,7 @@ def _fields(
     out += [_names("operands", shown)] if shown != s.inputs else []
     out += [f"params={strings(s.params)}"] if s.params else []
     out += [f"defaults={tupled(defaults)}"] if defaults else []
+    out += fold_fields(s)
     out += [_names("outputs", s.output_names)]
     out += [_names("residuals", s.residuals)] if s.residuals else []
     out += [_names("differentiable", (*s.wrt, *s.active, *s.sums))] if s.active else []
@@ -195,9 +199,12 @@ def _fields(
         out += ["read=read"] if read_lines(s) else []
         out += [f"backward=function.{s.name}_backward", "backward_fake=backward_fake"]
         out += [f"tangent=function.{s.name}_tangent"] if s.complete("tangent") else []
+    out += ["asks_given=True"] if s.active and len(backward_params(s)) > len(s.operator.params) else []
     if second is not None:
         out += [f"second={second.name}", _names("second_returns", _second_returns(s))]
         out += [_names("second_mask", second.mask)] if second.mask else []
+        asked = _asked(s)
+        out += [f"second_given={{{', '.join(f'{quoted(n)}: {k}' for n, k in asked.items())}}}"] if asked else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
     if s.sums:
         reached = tuple(result_names(s.programs("through_sums")).values())
@@ -234,6 +241,16 @@ def _before(p: Program, k: int) -> tuple[str, ...]:
     return tuple(o.value for o in p.outputs[:k])
 
 
+def _asked(s: Surface) -> dict[str, tuple[int, ...]]:
+    """The outputs that the gradient reads only where nothing but certain cotangents is given: else none flows back."""
+    found: dict[str, set[int]] = {}
+    for _, p in s.programs("second"):
+        known = Laziness.of(p)
+        for o in (o for o in p.outputs if o.of in s.active):
+            found.setdefault(o.of, set()).update(known.asks(o.value) or range(len(s.active)))
+    return {n: tuple(sorted(k)) for n, k in found.items() if len(k) < len(s.active)}
+
+
 def _second_returns(s: Surface) -> tuple[str, ...]:
     if s.operator.elsewhere is not None:
         return (*(f"grad_{n}" for n in s.active), *s.wrt)
@@ -242,11 +259,18 @@ def _second_returns(s: Surface) -> tuple[str, ...]:
     return tuple(dict.fromkeys(o.of for o in (*longest, *(o for _, p in programs for o in p.outputs))))
 
 
+def backward_params(s: Surface) -> tuple[Argument, ...]:
+    """The params of the backward op."""
+    return params_of(
+        s.operator, (p for which in ("backward", "second", "backward_tangent") for _, p in s.programs(which))
+    )
+
+
 def backward_schema(s: Surface, saved: Sequence[str]) -> str:
     """The schema of the backward op."""
     texts = [f"Tensor grad_{n}" for n in s.active]
     texts += [f"Tensor{'?' if may_be_absent(s, n) else ''} {n}" for n in saved]
-    texts += [schema_param(a) for a in s.operator.params]
+    texts += [schema_param(a) for a in backward_params(s)]
     return f"({', '.join((*texts, f'bool[] {MASK}'))}) -> {schema_results(len(s.wrt))}"
 
 
@@ -325,6 +349,7 @@ def is_pointwise(s: Surface) -> bool:
 
 
 _SHARED = (
+    "Fill",
     *("batch_shape", "choice_error", "compute_dtype", "divisor_error", "domain_error", "extent_error", "joined"),
     *("length_error", "check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )
@@ -349,9 +374,8 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     used = [imported_as(s, n) if n == "joined" else n for n in _SHARED if f"{n}(" in text] + (
         ["second_order"] if second else []
     )
-    out.append(imported(".._runtime", ["Definition", "add_function", "register", *used, *out_used]))
-    helpers = [h for f in extra for h in f.helpers]
-    out += [imported(".._runtime.functions", helpers)] if helpers else []
+    helpers = [h for f in extra for h in f.helpers] + ([NUMBERS] if "numbers." in text else [])
+    out += runtime_imports(["Definition", "add_function", "register", *used, *out_used], helpers)
     out.append("from . import function")
     called = [*names_in(lines, s), *(["BACKWARD"] if second else [])]
     out += [imported(".function", called)] if called else []

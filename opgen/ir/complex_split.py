@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from opgen.diagnostics.model import Span
 from opgen.ir.complex_functions import PARTS, modulus, product
 from opgen.ir.complex_scalar import Held, Namer, Splitter, is_light
-from opgen.ir.lower_reduction import risky
+from opgen.ir.lower_lazy import risky
 from opgen.ir.point import positions
 from opgen.ir.program import (
     Axis,

@@ -2,9 +2,10 @@
 
 Derivatives are formulas in the spec language over the argument names, one per argument; `None` means zero everywhere
 it is defined (conditions, rounding). They are written with primitives that stay finite and accurate in the tails, so
-that derivatives of every order do. Kinks follow torch. Spellings are format strings over the printed arguments, each
-of which stands alone between commas or parentheses; an infix row is printed by the printers' own precedence table and
-has empty spellings.
+that derivatives of every order do. Kinks follow torch. A row with a `value`, a formula of other rows, is that formula
+once nothing is differentiated any more, so that no back end has to know it. Any other is spelt by each back end:
+spellings are format strings over the printed arguments, each of which stands alone between commas or parentheses; an
+infix row is printed by the printers' own precedence table and has empty spellings.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ class ScalarFunction:
     name: str
     args: tuple[str, ...]
     derivatives: tuple[str, ...] | None
+    value: str = ""  # a formula of other rows, for a function that no back end has; it then has no spellings
     torch: str = ""  # "torch.sigmoid({0})": every tensor argument a tensor
     torch_number: str = ""  # used when arguments after the first are Python numbers; empty: `torch` takes them
     cpp: str = ""  # "rt::sigmoid({0})": a function of the shipped C++ header, overloaded on float and double
     cuda: str = ""  # "rt::sigmoid({0})": a function of the shipped CUDA header
-    python: str = ""  # on Python numbers ("math.sqrt({0})"); empty: only torch has it, go through a 0-dim tensor
+    python: str = ""  # on Python numbers ("numbers.sqrt({0})"); empty: only torch has it, go through a 0-dim tensor
+    python_whole: str = ""  # on whole numbers, where that is another one
+    python_constant: str = ""  # on constants it is defined for, where that is another one ("math.sqrt({0})")
     result: Result = "float"  # "same": kind of the arguments, promoted
     optional: int = 0
     orders: int = 0  # leading arguments that are constant whole numbers, such as the order of a derivative
@@ -80,9 +84,12 @@ def _row(
     domain: tuple[float, float] = (-3.0, 3.0),
     avoid: tuple[float, ...] = (),
     result: Result = "float",
+    value: str = "",
 ) -> ScalarFunction:
-    """A row for a called function; the spellings come from their own table."""
+    """A row for a called function; the spellings come from their own table, where it is not a formula."""
     names = tuple(args.split())
+    if value:
+        return ScalarFunction(name, names, derivatives, value, result=result, domain=domain, avoid=avoid, doc=doc)
     slots = ", ".join(f"{{{i}}}" for i in range(len(names)))
     native = spell.NATIVE.get(name, f"rt::{name}({slots})")
     return ScalarFunction(
@@ -94,6 +101,8 @@ def _row(
         cpp=native,
         cuda=native,
         python=spell.PYTHON.get(name, ""),
+        python_whole=spell.PYTHON_WHOLE.get(name, ""),
+        python_constant=spell.PYTHON_CONSTANT.get(name, ""),
         result=result,
         domain=domain,
         avoid=avoid,
@@ -268,6 +277,7 @@ _ROUNDING = (
     _row("trunc", "x", None, "rounded towards 0", avoid=tuple(map(float, range(-3, 4))), result="same"),
     _row("frac", "x", ("1",), "x - trunc(x)", avoid=tuple(map(float, range(-3, 4)))),
     _row("int", "x", None, "rounded towards 0, as an integer; no derivative", result="int"),
+    replace(_row("tofloat", "x", ("1",), "an integer as a float"), internal=True),
     _row("heaviside", "x y", None, "0 below 0, 1 above, y at 0", avoid=(0.0,)),
     _row("fmod", "x y", ("1", "-trunc(x/y)"), "rest with the sign of x", (0.5, 3.0), result="same"),
     _row("remainder", "x y", ("1", "-(x//y)"), "rest with the sign of y", (0.5, 3.0), result="same"),

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from opgen.ir.interp_functions import INDEX_OPERATORS, SCALARS, reduce_values
+from opgen.ir.numbers import nearest
 from opgen.ir.program import Axis, Compute, Function, Loop, Program, Recurrence, Scatter, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
@@ -196,7 +197,7 @@ class _Machine:
     def value(self, e: Scalar, point: _Point) -> Value:
         match e:
             case Lit(value):
-                return float(value) if isinstance(value, Fraction) else value
+                return nearest(value) if isinstance(value, Fraction) or abs(value) >= 2**63 else value
             case Const(name):
                 return _CONSTANTS[name]
             case Param(name, item):

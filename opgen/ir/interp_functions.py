@@ -7,7 +7,10 @@ IEEE behaviour at the edges (poles give inf, invalid arguments nan) instead of P
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from opgen.ir.functions import FUNCTIONS, ScalarFunction
+from opgen.ir.scalar import Apply, Const, Lit, Param, Scalar
 
 Value = float | int | bool
 INF, NAN = math.inf, math.nan
@@ -154,7 +157,7 @@ def _erfinv(a: Value) -> float:
 
 
 def _polygamma(n: Value, a: Value) -> float:
-    return _special("polygamma")(n, a)
+    return _special("polygamma")(n, a) if n >= 0 else NAN
 
 
 def _scaled_bessel(order: int) -> Callable[[Value], float]:
@@ -220,8 +223,41 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),
     "isnan": math.isnan, "isfinite": math.isfinite,
     "bitand": lambda a, b: a & b, "bitor": lambda a, b: a | b, "bitxor": lambda a, b: a ^ b,
-    "detach": lambda a: a, "int": math.trunc, "log1mexp": _log1mexp,
+    "detach": lambda a: a, "tofloat": float, "int": math.trunc, "log1mexp": _log1mexp,
 }  # fmt: skip
+
+
+def _by_formula(row: ScalarFunction) -> Callable[..., Value]:
+    """What a row computes that is a formula of others."""
+
+    def f(*given: Value) -> Value:
+        from opgen.ir.formula import scalar  # which is read with the help of this table
+
+        return _value(scalar(row.value, row.args), dict(zip(row.args, given, strict=True)))
+
+    return f
+
+
+def _value(e: Scalar, given: Mapping[str, Value]) -> Value:
+    match e:
+        case Lit(value=value):
+            return value if isinstance(value, int) else float(value)
+        case Const(name=name):
+            return _CONSTANTS[name]
+        case Param(name=name):
+            return given[name]
+        case Apply("where", (condition, a, b)):
+            return _value(a if _value(condition, given) else b, given)
+        case Apply("and" | "or" as fn, args):
+            return (all if fn == "and" else any)(_value(a, given) for a in args)
+        case Apply(fn, args):
+            return SCALARS[fn](*(_value(a, given) for a in args))
+        case _:
+            raise ValueError(f"a formula of the table holds {e}")
+
+
+_CONSTANTS = {"pi": math.pi, "inf": INF, "nan": NAN}
+SCALARS |= {row.name: _by_formula(row) for row in FUNCTIONS.values() if row.value}
 
 
 def reduce_values(op: str, values: Sequence[Value]) -> Value:

@@ -6,8 +6,10 @@ from the parsed formulas, so that nothing in a program depends on what is presen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.complex_split import split_operator
@@ -25,6 +27,7 @@ from opgen.ir.lower_constant import (
 )
 from opgen.ir.lower_declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.ir.lower_elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
+from opgen.ir.lower_fold import folded
 from opgen.ir.lower_guards import (
     MAX_VARIANTS,
     Case,
@@ -59,6 +62,7 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
+from opgen.lang.depth import deep_trees
 from opgen.lang.initialiser import initialisers
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
@@ -69,7 +73,8 @@ from opgen.spec.model import OpSpec
 def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     """The operator of a spec; None where there is a mistake."""
     found = Bag()
-    operator = _lower(spec, found)
+    with deep_trees():
+        operator = _lower(spec, found)
     for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
         bag.add(d)
     return None if found.has_errors else operator
@@ -93,9 +98,15 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     if not guards:
         return None
     found = switches(d, computed)
-    count = 1
-    for s in found:
-        count *= len(s.settings)
+    refused = _check_guards(d, found, bag)
+    fold = folded(d, found, partial(_variant, d, params=params, computed=computed, refused=refused, bag=bag))
+    if fold.declarations is not d:
+        if bag.has_errors:
+            return None
+        d = fold.declarations
+        found, tells = switches(d, computed), dict(fold.tells)
+        params = tuple(replace(a, tells=tells.get(a.name)) for a in arguments(d, computed, bag))
+    count = math.prod(len(s.settings) for s in found)
     if count > MAX_VARIANTS:
         names = ", ".join(f"`{s.name}` ({len(s.settings)})" for s in found)
         bag.error(
@@ -103,7 +114,6 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
             notes=(f"decided by {names}",), hints=("test bool params in `where` instead of guards",),
         )  # fmt: skip
         return None
-    refused = _check_guards(d, found, bag)
 
     def variants_of(d: Declarations) -> list[Variant]:
         made = ((c, _variant(d, c, params, computed, refused, bag)) for c in combinations(found))
@@ -118,9 +128,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
-    return split_operator(
-        Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
-    )
+    made = Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
+    return split_operator(replace(made, fills=fold.fills))
 
 
 def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:

@@ -266,7 +266,7 @@ def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
         return BAD
     read = Read(e.name, tuple(at))
     if back and known.start is not None:
-        return Typed(or_start(known.start, read, known.shape), known.kind)
+        return Typed(or_start(known.start, read, known.shape, known.kind), known.kind)
     return Typed(known.absent if known.absent is not None else read, known.kind)
 
 

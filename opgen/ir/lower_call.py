@@ -17,16 +17,21 @@ from opgen.ir.lower_complex import complex_call, complex_row
 from opgen.ir.lower_declare import CALLABLE, SPECIAL, LocalFunction
 from opgen.ir.lower_guards import check_given
 from opgen.ir.lower_kinds import condition, numeric, promote, real_number
+from opgen.ir.lower_lazy import named
 from opgen.ir.lower_pad import padded
+from opgen.ir.lower_power import power_of
 from opgen.ir.lower_scope import BAD, Frame, Typed, measure
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Cast, Lit, Param, div, power, where
+from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.lang import habits
+from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import Call, Expr, Name
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
 
-MAX_SIZE, MAX_DEPTH, MAX_EXPANSIONS = 200_000, 150, 20_000
+MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
+_FEW = 12  # nodes of an argument that is written out wherever it stands
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _INTEGERS = ("bitand", "bitor", "bitxor")
 
@@ -136,12 +141,12 @@ def _table(f: Frame, e: Call) -> Typed:
     if e.name in _INTEGERS and kind is not Kind.INT:
         return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
     scalars = [a.scalar for a in args]
-    if e.name == "polygamma" and not isinstance(scalars[0], Lit):
-        return f.error("OPG223", "the order of `polygamma` is an integer literal", e.args[0].span)
+    for order, a in zip(args[: row.orders], e.args, strict=False):
+        if order.kind is not Kind.INT or any(isinstance(n, Index | Read) for n in walk(order.scalar)):
+            message = f"the order of `{e.name}` is an integer of literals, int params and dims"
+            return f.error("OPG223", message, a.span)
     if e.name == "pow":
-        if kind is Kind.INT and isinstance(scalars[1], Lit) and scalars[1].value < 0:
-            return Typed(div(Lit(1), power(scalars[0], Lit(-scalars[1].value))), Kind.FLOAT)
-        return Typed(power(*scalars), kind)
+        return power_of(f, args[0], args[1], e.span)
     result = scalars[0]
     if row.variadic:  # of two at a time, so that ties share the derivative as they do for two
         for other in scalars[1:]:
@@ -171,19 +176,32 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         if any(t.kind is None for t in checked):
             return BAD
         return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
-    outer = f.args, f.calls, f.place, f.scope
-    f.args = dict(zip(function.params, args, strict=True))
+    outer = f.args, f.calls, f.place, f.scope, f.around
+    f.around = f.around if f.scope is None else f.scope
+    f.args = {p: _argument(f, function, p, a) for p, a in zip(function.params, args, strict=True)}
     f.calls = (*f.calls, function.name)
     f.place, f.scope = "a local function", None
     result = f.lower(function.value)
-    f.args, f.calls, f.place, f.scope = outer
+    f.args, f.calls, f.place, f.scope, f.around = outer
     size, depth = measure(result.scalar, f.state.sizes)
-    if size > MAX_SIZE or depth > MAX_DEPTH:
+    if size > MAX_SIZE or depth > MAX_NODES_DEPTH:
         return f.error(
             "OPG227", f"with `{function.name}` written out, this formula becomes too large", e.span,
             "name a part of it in a statement of its own",
         )  # fmt: skip
     return result
+
+
+def _argument(f: Frame, function: LocalFunction, param: str, value: Typed) -> Typed:
+    """What a param stands for: what is more than a few operations and stands more than once is computed once.
+
+    Calls within each other would otherwise double what is in them with every level.
+    """
+    assert function.value is not None
+    used = sum(isinstance(n, Name) and n.name == param for n in nodes(function.value))
+    if used < 2 or value.kind is not Kind.FLOAT or measure(value.scalar, f.state.sizes)[0] <= _FEW:
+        return value
+    return named(f, f"{function.name}_{param}", value)
 
 
 def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:

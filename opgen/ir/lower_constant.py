@@ -11,12 +11,13 @@ from fractions import Fraction
 from opgen.diagnostics.model import Bag
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.lower_declare import Declarations
+from opgen.ir.lower_domain import is_at_least
 from opgen.ir.lower_kinds import ARTICLES, integer, numeric, promote
 from opgen.ir.lower_scope import Typed, Variation
 from opgen.ir.lower_statement import frame_of
 from opgen.ir.program import Argument, Kind
 from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, walk
-from opgen.lang.nodes import Compare, Expr, Name, Number
+from opgen.lang.nodes import Compare, Expr, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
 from opgen.spec.formula import Formula
@@ -50,22 +51,9 @@ def arguments(d: Declarations, computed: frozenset[str], bag: Bag) -> tuple[Argu
         elif name in computed and p.length is not None:
             bag.error("OPG225", "a computed default of a list is not supported yet", d.defaults[name][0].span)
         null = p.null or name in computed
-        choices, positive = tuple(map(str, p.choices)), p.type == "int" and _is_positive(name, p)
+        choices, positive = tuple(map(str, p.choices)), is_at_least(name, p, 1)
         found.append(Argument(name, p.type, p.length, default, null, choices, p.doc, positive))
     return tuple(found)
-
-
-def _is_positive(name: str, p: ParamSpec) -> bool:
-    """Whether the domain says `name > 0` or `name >= 1`, one way round or the other."""
-    e = None if p.domain is None else parse_expression(p.domain, Bag())
-    if not isinstance(e, Compare):
-        return False
-    for left, op, right in zip(e.operands, e.ops, e.operands[1:], strict=False):
-        low, high = (right, left) if op in (">", ">=") else (left, right)
-        at_least = 1 if op in ("<=", ">=") else 0
-        if isinstance(high, Name) and high.name == name and isinstance(low, Number) and low.value >= at_least:
-            return op in ("<", "<=", ">", ">=")
-    return False
 
 
 def _default(d: Declarations, state: Variation, p: ParamSpec, e: Expr, bag: Bag) -> Value | None:

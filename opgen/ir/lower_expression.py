@@ -13,10 +13,11 @@ from opgen.ir.arithmetic import comparison_of, either, negation_of, product_of, 
 from opgen.ir.lower_access import access, bare_name
 from opgen.ir.lower_call import call
 from opgen.ir.lower_kinds import condition, numeric, promote, real_number
+from opgen.ir.lower_power import power_of, within_bounds
 from opgen.ir.lower_reduction import reduction
 from opgen.ir.lower_scope import BAD, Frame, Typed
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Lit, Scalar, both, div, neg, power
+from opgen.ir.scalar import Lit, Scalar, both, neg
 from opgen.lang.nodes import (
     Access,
     Call,
@@ -53,11 +54,12 @@ def expression(f: Frame, e: Expr) -> Typed:
             return inner if inner.kind is None else Typed(negation_of(inner.scalar), Kind.BOOL)
         case Sum(terms=terms):
             lowered = [(sign, numeric(f.lower(t))) for sign, t in terms]
-            return Typed(sum_of([(sign, t.scalar) for sign, t in lowered]), promote(t.kind for _, t in lowered))
+            found = sum_of([(sign, t.scalar) for sign, t in lowered])
+            return within_bounds(f, Typed(found, promote(t.kind for _, t in lowered)), e.span)
         case Product(factors=factors):
-            return _product(f, factors)
+            return within_bounds(f, _product(f, factors), e.span)
         case Power(base=base, exponent=exponent):
-            return power_of(numeric(f.lower(base)), numeric(f.lower(exponent)))
+            return power_of(f, numeric(f.lower(base)), numeric(f.lower(exponent)), e.span)
         case Compare(operands=operands, ops=ops):
             return _compare(f, operands, ops)
         case Logic(op=op, operands=operands):
@@ -90,15 +92,6 @@ def _product(f: Frame, factors: Sequence[tuple[str, Expr]]) -> Typed:
             span = next(e.span for o, e in factors if o == op)
             return f.error("OPG223", "this divides by zero", span)
     return Typed(product_of([(op, t.scalar) for op, t in lowered]), kind)
-
-
-def power_of(base: Typed, exponent: Typed) -> Typed:
-    """A power; an integer to a negative integer is a float."""
-    kind = promote((base.kind, exponent.kind))
-    if kind is Kind.INT and isinstance(exponent.scalar, Lit) and exponent.scalar.value < 0:
-        positive = Lit(-exponent.scalar.value)
-        return Typed(div(Lit(1), power(base.scalar, positive)), Kind.FLOAT)
-    return Typed(power(base.scalar, exponent.scalar), kind)
 
 
 def _compare(f: Frame, operands: Sequence[Expr], ops: Sequence[str]) -> Typed:

@@ -7,6 +7,7 @@ name) tests. Variants are all combinations of their settings, in order of declar
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,8 @@ from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction
 from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes
 
-MAX_VARIANTS = 256
+MAX_VARIANTS = 64
+_MOST_SETTINGS = 4096  # of the switches in the guards of one name
 Setting = tuple[Condition, ...]
 
 
@@ -224,6 +226,13 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
     guards = [s.guard for s in statements]
     named = {n.name for g in guards if g is not None for n in nodes(g) if isinstance(n, Name)}
     concerned = [s for s in found if s.name in named]
+    count = math.prod(len(s.settings) for s in concerned)
+    if count > _MOST_SETTINGS:
+        bag.error(
+            "OPG247", f"the guards of `{name}` tell {count} settings apart, more than {_MOST_SETTINGS}",
+            statements[0].target.span, hints=("test bool params in `where` instead of guards",),
+        )  # fmt: skip
+        return False
     wanted = name.removeprefix("grad_") if name.startswith("grad_") else None
     missing: list[str] = []
     for conditions in combinations(concerned):

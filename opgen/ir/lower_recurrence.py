@@ -6,13 +6,14 @@ says nothing about how far an index runs. Reads one place back become a choice b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Span
 from opgen.ir.lower_declare import Declarations
 from opgen.ir.lower_pad import in_bounds
-from opgen.ir.lower_recurrence_shape import extents, says_extents
+from opgen.ir.lower_recurrence_kinds import Kinds, settled
+from opgen.ir.lower_recurrence_shape import Extents, extents, says_extents
 from opgen.ir.lower_recurrence_slips import carried, direction, start_hints
 from opgen.ir.lower_recurrence_start import start_value
 from opgen.ir.lower_scope import Known, Start, Variation, same_extent
@@ -76,7 +77,7 @@ def lower_recurrence(
         if made is None or group is None:
             state.tensors[n] = Known(n, None, Kind.FLOAT, span)
             continue
-        start = Start(group.places[n], group.step.offset, group.begun.get(n))
+        start = _start_of(group, n)
         state.tensors[n] = replace(state.tensors[n], running=None, start=start)
     return made or ()
 
@@ -193,12 +194,32 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
         g.begun[n] = replace(made[-1], target=g.state.fresh(f"{n}_start"))
         before += [*made[:-1], g.begun[n]]
     later = {n: g.state.later.pop(n) for n in g.bodies}
-    for n, s in g.bodies.items():
-        g.state.tensors[n] = Known(n, sizes.shape(n), g.wanted(s).kind or Kind.FLOAT, later[n], running=g.places[n])
+    known = {n: g.wanted(s).kind or (g.begun[n].kind if n in g.begun else None) for n, s in g.bodies.items()}
+
+    def tried(kinds: Kinds) -> Kinds | None:
+        state, bag = replace(g.state, tensors=dict(g.state.tensors), taken=set(g.state.taken), sizes={}), Bag()
+        steps = _steps(replace(g, state=state, bag=bag), sizes, later, kinds, settled=False)
+        return None if steps is None or bag.has_errors else {n: state.tensors[n].kind for n in kinds}
+
+    kinds, right = settled(known, tried)
+    steps = _steps(g, sizes, later, kinds, settled=right)
+    g.state.later.update(later)
+    return None if steps is None else _assembled(g, before, steps)
+
+
+def _steps(
+    g: _Group, sizes: Extents, later: Mapping[str, Span], kinds: Kinds, *, settled: bool
+) -> list[Compute] | None:
+    """The statements of the bodies, where their names are read as these kinds; None after a mistake.
+
+    `settled`: they are of these kinds, even where a body gives a smaller one.
+    """
+    for n, kind in kinds.items():
+        g.state.tensors[n] = Known(n, sizes.shape(n), kind, later[n], running=g.places[n])
     steps: list[Compute] = []
     failed = False
     for n, s in g.bodies.items():
-        wanted = g.wanted(s)
+        wanted = replace(g.wanted(s), kind=kinds[n]) if settled else g.wanted(s)
         if wanted.shape is None and sizes.borrowed(n):
             wanted = replace(wanted, shape=sizes.shape(n), span=s.target.span, origin="as others of the recurrence")
         found = tuple(_running(g, n, c) for c in lower_statement(g.d, g.state, s, wanted, g.bag))
@@ -207,8 +228,7 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
         if found:
             known = g.state.tensors[n]
             g.state.tensors[n] = replace(known, shape=found[-1].shape, kind=found[-1].kind)
-    g.state.later.update(later)
-    return None if failed else _assembled(g, before, steps)
+    return None if failed else steps
 
 
 def _without(w: Wanted, place: int) -> Wanted:
@@ -283,10 +303,15 @@ def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:
     return None if bad else result
 
 
+def _start_of(g: _Group, n: str) -> Start:
+    return Start(g.places[n], g.step.offset, g.begun.get(n))
+
+
 def _start(g: _Group, e: Read) -> Scalar:
     place = g.places[e.tensor]
-    value = start_value(Start(place, g.step.offset, g.begun.get(e.tensor)), e)
-    shape = g.state.tensors[e.tensor].shape
+    known = g.state.tensors[e.tensor]
+    value = start_value(_start_of(g, e.tensor), e, known.kind)
+    shape = known.shape
     if isinstance(value, Read) or e.fill is None or e.fill == value or shape is None:
         return value
     rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]

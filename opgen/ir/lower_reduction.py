@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
-from opgen.ir.functions import row as function
 from opgen.ir.lower_complex import reduced
 from opgen.ir.lower_declare import check_lower, every
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import condition, numeric
+from opgen.ir.lower_lazy import axes_of, risky, take_out, under
 from opgen.ir.lower_scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.reductions import Reduction as Row
 from opgen.ir.scalar import (
     BATCH,
-    Apply,
     Batch,
     Index,
-    Lit,
-    Position,
-    Read,
     Scalar,
-    both,
     substitute,
-    walk,
-    where,
 )
 from opgen.lang import habits
 from opgen.lang.nodes import Access, Binder, Dots, Name, Reduction
@@ -45,15 +38,6 @@ def reduction(f: Frame, e: Reduction) -> Typed:
     if found is None:
         return BAD
     return take_out(f, found)
-
-
-def take_out(f: Frame, found: Pending) -> Typed:
-    """Make a reduction a statement before the one at hand; what is left is a read of it."""
-    names = "_".join("all" if isinstance(o, Batch) else o.name for o in found.over)
-    found.target = f.state.fresh(f"{found.op}_{names}")
-    f.pending.append(found)
-    at: tuple[Position, ...] = tuple(BATCH if isinstance(a, Batch) else Index(a.unique) for a in found.axes)
-    return Typed(Read(found.target, at), found.kind)
 
 
 def reduce(f: Frame, e: Reduction) -> Pending | None:
@@ -123,10 +107,10 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
         return None
     scalar = body.scalar
     if path and risky(scalar):
-        scalar = _under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
+        scalar = under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
     names, batch = free(scalar)
     own = [i for i in loops if isinstance(i, IndexInfo)]
-    axes = _axes(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
+    axes = axes_of(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
     scalar = _restore_names(f, scalar, own, axes)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
@@ -189,19 +173,6 @@ def _restore_names(f: Frame, body: Scalar, own: list[IndexInfo], axes: list[Inde
     return body
 
 
-def _axes(scope: Scope, names: frozenset[str], batch: bool) -> list[IndexInfo | Batch]:
-    """The loops in scope that a body uses, in the order of the target, then of enclosing reductions."""
-    found: list[IndexInfo | Batch] = []
-    for loop in scope.visible():
-        if (batch and isinstance(loop, Batch) and BATCH not in found) or (
-            isinstance(loop, IndexInfo) and loop.unique in names
-        ):
-            found.append(loop)
-    if batch and BATCH not in found:
-        found.insert(0, BATCH)
-    return found
-
-
 def _kind(row: Row, body: Kind) -> Kind:
     if body is Kind.COMPLEX:
         return Kind.FLOAT if row.name in ("norm", "var") else body
@@ -262,9 +233,9 @@ def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
         return None
     scalar = body.scalar
     if path and risky(scalar):
-        scalar = _under(path, scalar, body.kind, forbidden=own, batch=joint)
+        scalar = under(path, scalar, body.kind, forbidden=own, batch=joint)
     names, batch = free(scalar)
-    axes = _axes(f.scope, names | own, batch or joint)
+    axes = axes_of(f.scope, names | own, batch or joint)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
 
 
@@ -281,30 +252,3 @@ def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
     name = f"{e.name}_{body.name}"
     shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
     return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)
-
-
-# --- laziness --------------------------------------------------------------------------------------------------------
-
-
-def risky(body: Scalar) -> bool:
-    """Whether evaluating or differentiating a body where it is not wanted could fail or give nan."""
-    for node in walk(body):
-        if isinstance(node, Apply) and not function(node.fn).tame:
-            return True
-        if isinstance(node, Read) and not all(isinstance(p, Index | Batch) for p in node.at):
-            return True
-    return False
-
-
-def _under(path: tuple[Scalar, ...], body: Scalar, kind: Kind, forbidden: frozenset[str], *, batch: bool) -> Scalar:
-    """The body where the conditions hold, and a harmless constant elsewhere.
-
-    A condition on the batch dims cannot go into a reduction over the batch dims, nor one on the index of an index
-    operator into its body.
-    """
-    guard: Scalar = Lit(True)
-    for c in path:
-        names, reads_batch = free(c)
-        if not names & forbidden and not (batch and reads_batch):
-            guard = both(guard, c)
-    return where(guard, body, Lit(False) if kind is Kind.BOOL else Lit(0))

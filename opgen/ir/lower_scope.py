@@ -133,15 +133,15 @@ class Scope:
 
 @dataclass(slots=True)
 class Pending:
-    """A reduction taken out of a formula, to become a statement once its extents are known."""
+    """A part taken out of a formula, to become a statement once its extents are known: most are reductions."""
 
     target: str
     axes: list[IndexInfo | Batch]
     body: Scalar
-    op: str
+    op: str | None
     over: list[IndexInfo | Batch]
     kind: Kind
-    span: Span
+    span: Span | None
 
     def compute(self) -> Compute:
         return Compute(self.target, loops_of(self.axes), self.body, self.op, loops_of(self.over), self.kind, self.span)
@@ -177,6 +177,7 @@ class Frame:
     reported: set[str] = field(default_factory=set)
     target: str = ""
     place: str = "a formula"  # for messages
+    around: Scope | None = None  # where the call of the local function at hand stands
 
     def lower(self, e: Expr) -> Typed:
         return self.lowering(self, e)

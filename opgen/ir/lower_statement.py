@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.ir.lower_access import shape_text, spelled
-from opgen.ir.lower_call import MAX_DEPTH, MAX_SIZE
+from opgen.ir.lower_call import MAX_SIZE
 from opgen.ir.lower_declare import Declarations, every
 from opgen.ir.lower_expression import expression
 from opgen.ir.lower_extent import extent_of, resolve
 from opgen.ir.lower_kinds import ARTICLES
+from opgen.ir.lower_lazy import take_out
 from opgen.ir.lower_range import check_ranges
-from opgen.ir.lower_reduction import another, check_index_name, reduce, take_out
+from opgen.ir.lower_reduction import another, check_index_name, reduce
 from opgen.ir.lower_scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
+from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import (
     Access,
     Assign,
@@ -99,6 +101,7 @@ def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[Inde
     scope = frame.scope
     assert scope is not None
     taken = {i.unique for i in scope.loops if isinstance(i, IndexInfo)}
+    assert found.op is not None
     if REDUCTIONS[found.op].keeps_index:
         return Typed(found.body, found.kind), found.op, found.over
     if BATCH in found.over and BATCH in scope.loops and scope.batch:
@@ -221,7 +224,7 @@ def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind |
 
 def small(frame: Frame, s: Assign, body: Scalar) -> bool:
     size, depth = measure(body, frame.state.sizes)
-    if size <= MAX_SIZE and depth <= MAX_DEPTH:
+    if size <= MAX_SIZE and depth <= MAX_NODES_DEPTH:
         return True
     hint = "name a part of it in a statement of its own"
     frame.error("OPG227", "this formula is too large", s.value.span, hint)

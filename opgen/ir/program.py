@@ -69,6 +69,25 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Optional input or `default: null` param `name` is present (or absent)."""
+
+    name: str
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A choices or bool param has this value."""
+
+    name: str
+    value: str | bool
+
+
+Condition = Given | Chosen
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """A non-tensor argument. `default` is None for required, and `null` is True for `default: null`."""
 
@@ -80,6 +99,7 @@ class Argument:
     choices: tuple[str, ...] = ()
     doc: str = ""
     positive: bool = False  # an int whose domain says so; gradients rely on it, so that callers check it
+    tells: Condition | None = None  # of a bool that no caller states: what it says of the call
 
     @property
     def required(self) -> bool:
@@ -299,25 +319,6 @@ def names(p: Program) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """Optional input or `default: null` param `name` is present (or absent)."""
-
-    name: str
-    present: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A choices or bool param has this value."""
-
-    name: str
-    value: str | bool
-
-
-Condition = Given | Chosen
-
-
-@dataclass(frozen=True, slots=True)
 class Variant:
     """One specialisation: what holds in it, and its program. Absent inputs are not inputs of the program."""
 
@@ -332,6 +333,14 @@ class Pair:
     name: str
     real: str
     imag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """An optional input that programs always have: a missing one is filled with the number that it reads as."""
+
+    name: str
+    value: Scalar  # a literal, `inf` or `-inf`
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +376,7 @@ class Operator:
     variants: tuple[Variant, ...]
     elsewhere: Elsewhere | None = None
     pairs: tuple[Pair, ...] = ()
+    fills: tuple[Fill, ...] = ()
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
 
     def shown(self, name: str) -> str:
@@ -386,7 +396,13 @@ class Operator:
     @property
     def maybe_none(self) -> tuple[str, ...]:
         """The operands that may be left out."""
-        return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in self.optional)))
+        missing = (*self.optional, *(f.name for f in self.fills))
+        return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in missing)))
+
+    @property
+    def stated(self) -> tuple[Argument, ...]:
+        """The params that a call states."""
+        return tuple(a for a in self.params if a.tells is None)
 
 
 Surfaced = TypeVar("Surfaced", Tensor, Output)

@@ -43,6 +43,7 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
             for v in operator.variants
         ),
         pairs=tuple(replace(p, name=r.name(p.name), real=r.name(p.real), imag=r.name(p.imag)) for p in operator.pairs),
+        fills=tuple(replace(f, name=r.name(f.name)) for f in operator.fills),
         spelled=tuple((new, old) for old, new in inside.items()),
     )
 
@@ -59,7 +60,8 @@ class _Renaming:
 
     def argument(self, a: Argument) -> Argument:
         default = self.scalar(a.default) if isinstance(a.default, _SCALAR) else a.default
-        return replace(a, name=self.name(a.name), default=default)
+        tells = None if a.tells is None else self.condition(a.tells)
+        return replace(a, name=self.name(a.name), default=default, tells=tells)
 
     def condition(self, c: Condition) -> Condition:
         return replace(c, name=self.name(c.name))

@@ -124,6 +124,7 @@ class Cast:
 Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
 Position = Scalar | Batch
 
+_LEAVES = (Lit, Index, Const, Param, Dim)
 _REMEMBERED = 1 << 16  # answers about expressions, which passes ask for again and again
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
@@ -145,8 +146,10 @@ def children(e: Scalar) -> tuple[Scalar, ...]:
 def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """The same node with `f` applied to each direct operand."""
     if isinstance(e, Apply):
-        new = tuple(map(f, e.args))
+        new = tuple([f(a) for a in e.args])
         return e if all(map(is_, new, e.args)) else Apply(e.fn, new)
+    if isinstance(e, _LEAVES):
+        return e
     if isinstance(e, Read):
         at = tuple(p if isinstance(p, Batch) else f(p) for p in e.at)
         fill = None if e.fill is None else f(e.fill)
@@ -156,7 +159,11 @@ def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
 
 def transform(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """Rewrite bottom-up: operands first, then `f` on the rebuilt node."""
-    return f(rebuild(e, lambda a: transform(a, f)))
+
+    def step(a: Scalar) -> Scalar:
+        return f(rebuild(a, step))
+
+    return step(e)
 
 
 def is_exact_test(e: Scalar) -> bool:
@@ -166,9 +173,11 @@ def is_exact_test(e: Scalar) -> bool:
 
 def transform_rounded(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """`transform` by rules that may change the last bit, which leaves alone what is tested for equality."""
-    if is_exact_test(e):
-        return e
-    return f(rebuild(e, lambda a: transform_rounded(a, f)))
+
+    def step(a: Scalar) -> Scalar:
+        return a if is_exact_test(a) else f(rebuild(a, step))
+
+    return step(e)
 
 
 def walk(e: Scalar) -> Iterator[Scalar]:
@@ -294,7 +303,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
     """Quotient; literals stay a quotient unless exact in an int, so that `1/3` is printed as it was written."""
     if b == ONE:
         return a
-    if a == ZERO and isinstance(b, Lit):
+    if a == ZERO and isinstance(b, Lit) and b.value != 0:
         return ZERO
     return Apply("div", (a, b))
 

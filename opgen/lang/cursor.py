@@ -7,11 +7,11 @@ from bisect import bisect_left
 from itertools import takewhile
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.slips import hints
 from opgen.spec.formula import Formula
 
-MAX_DEPTH = 80
 _STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.cursor import Cursor
+from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.habits import KEPT, SLICE, TUPLE
 from opgen.lang.idioms import KEYWORDS, Arguments, Idioms
 from opgen.lang.lexer import T, Token, number_value
@@ -34,7 +35,6 @@ from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.spec.formula import Formula
 
-MAX_DIVISIONS = 40
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
 _LEVELS = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _COMPARE),
@@ -101,7 +101,7 @@ class ExpressionParser(Cursor):
             case 5:
                 return Sum(tuple(zip(("+", *ops), parts, strict=True)), span)
             case _:
-                if len(ops) - ops.count("*") > MAX_DIVISIONS:
+                if len(ops) - ops.count("*") > MAX_DEPTH:
                     raise self.too_deep(span)
                 if "@" in ops:
                     return self.matrices(signs, parts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
 from opgen.lang.cursor import StopError
+from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
 from opgen.lang.habits import STATEMENTS
 from opgen.lang.idioms import Idioms
@@ -140,7 +141,8 @@ def parse_statements(
     """
     before = len(bag.items)
     parser = _Parser(f, bag, words or Vocabulary())
-    found = parser.statements()
+    with deep_trees():
+        found = parser.statements()
     if not found and len(bag.items) == before:
         bag.error("OPG201", "this block assigns nothing", f.whole, hints=("write `name = expression`",))
     return found, tuple(parser.lost)
@@ -160,7 +162,8 @@ def parse_expression(f: Formula, bag: Bag) -> Expr | None:
     while parser.token.kind is T.NEWLINE:
         parser.advance()
     try:
-        result = parser.choice()
+        with deep_trees():
+            result = parser.choice()
         parser.finish()
     except StopError:
         return None

@@ -85,27 +85,45 @@ def statement_names(s: Assign) -> dict[str, Name | Access]:
     return found
 
 
+def rebuild(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """The same node with `f` applied to each direct sub-expression."""
+    match e:
+        case Number() | Text() | Name():
+            return e
+        case Unary(operand=operand):
+            return replace(e, operand=f(operand))
+        case Sum(terms=terms):
+            return replace(e, terms=tuple((sign, f(t)) for sign, t in terms))
+        case Product(factors=factors):
+            return replace(e, factors=tuple((op, f(x)) for op, x in factors))
+        case Power(base=base, exponent=exponent):
+            return replace(e, base=f(base), exponent=f(exponent))
+        case Compare(operands=parts) | Logic(operands=parts):
+            return replace(e, operands=tuple(map(f, parts)))
+        case Call(args=args):
+            return replace(e, args=tuple(map(f, args)))
+        case Access(items=items):
+            return replace(e, items=tuple(i if isinstance(i, Dots) else f(i) for i in items))
+        case Reduction(binders=binders, body=body):
+            return replace(e, binders=tuple(rebuild_item(b, f) for b in binders), body=f(body))
+        case _:
+            assert_never(e)
+
+
+def rebuild_item(b: Binder | Dots, f: Callable[[Expr], Expr]) -> Binder | Dots:
+    """A binder with `f` applied to its extent."""
+    return b if isinstance(b, Dots) or b.extent is None else replace(b, extent=f(b.extent))
+
+
 def transform(e: Expr, step: Callable[[Expr], Expr | None]) -> Expr:
     """The tree with every node replaced for which `step` gives another; positions and extents stay as they are."""
     found = step(e)
     if found is not None:
         return found
     match e:
-        case Number() | Text() | Name() | Access():
+        case Access():
             return e
-        case Unary(operand=operand):
-            return replace(e, operand=transform(operand, step))
-        case Sum(terms=terms):
-            return replace(e, terms=tuple((sign, transform(t, step)) for sign, t in terms))
-        case Product(factors=factors):
-            return replace(e, factors=tuple((op, transform(x, step)) for op, x in factors))
-        case Power(base=base, exponent=exponent):
-            return replace(e, base=transform(base, step), exponent=transform(exponent, step))
-        case Compare(operands=parts) | Logic(operands=parts):
-            return replace(e, operands=tuple(transform(o, step) for o in parts))
-        case Call(args=args):
-            return replace(e, args=tuple(transform(a, step) for a in args))
         case Reduction(body=body):
             return replace(e, body=transform(body, step))
         case _:
-            assert_never(e)
+            return rebuild(e, lambda x: transform(x, step))

@@ -7,22 +7,33 @@ compiled kernels where there is a compiler.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import importlib
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Protocol
 
-from opgen.native.library import CompileError, cache_folder, compile_ops, is_current, without_kernels
+from opgen.native.library import Outcome, compile_ops, is_current, without_kernels
 from opgen.native.toolchain import NoCompilerError, toolchain
+from opgen.write.user_cache import cache_folder
 
 PathLike = str | os.PathLike[str]
 
 
 class LoadError(RuntimeError):
-    """A spec with mistakes; the message shows them."""
+    """A spec with mistakes, or an operator that cannot be had as it is wanted; the message says why."""
+
+
+class Operator(Protocol):
+    """The function of an operator: it takes tensors and params, and returns a tensor or a tuple of them."""
+
+    __name__: str
+    backend: str  # what runs: `torch`, `native`, or `native on` a device
+
+    def __call__(self, *operands: Any, **params: Any) -> Any: ...
 
 
 def compile(
@@ -32,60 +43,89 @@ def compile(
     jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
-    """Compile the libraries of generated operators (default: all that have kernels); their paths, in order."""
+    """Compile the libraries of generated operators (default: all that have kernels); their paths, in order.
+
+    An error of one is raised when all others are compiled.
+    """
     folder = Path(out)
     wanted = [ops] if isinstance(ops, str) else list(ops)
     found = sorted(p.parent.name for p in folder.glob("*/manifest.json"))
     names = wanted or [op for op in found if without_kernels(folder, op) is None]
     toolchain()
-    return compile_ops(folder, names, jobs, progress)
+    outcomes = compile_ops(folder, names, jobs, progress)
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    return tuple(path for outcome in outcomes for path in outcome.libraries)
 
 
-def load(spec: PathLike, *, compiled: bool | None = None) -> object:
-    """The operator of a spec, generated, compiled if possible (`compiled=True`: or an error) and imported.
+def load(spec: PathLike, *, compiled: bool | None = None) -> Operator:
+    """The operator of a spec, generated, compiled if possible and imported.
 
-    Nothing is done twice: what was generated and compiled before is taken from the cache.
+    With `compiled=True` it runs compiled kernels, or there is an error; with `compiled=False` it runs in plain torch.
+    Nothing is done twice: what was generated and compiled before is taken from the cache, where processes that this
+    one starts find it, too.
     """
     path = Path(spec)
-    key = hashlib.sha256(str(path.absolute()).encode() + b"\0" + path.read_bytes()).hexdigest()[:16]
-    name = f"opgen_loaded_{key}"
-    folder = cache_folder(path.absolute().parent) / "loaded" / name
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    name = f"opgen_loaded_{digest}{'_torch' if compiled is False else ''}"
+    folder = cache_folder() / "loaded" / name
     op = _generated(path, folder)
-    if compiled is not False and f"{name}.{op}" not in sys.modules:
-        _compiled(folder, op, must=bool(compiled))
-    package = _imported(name, folder, op)
-    return getattr(package, op)
+    outcome = None if compiled is False else _compiled(folder, op, must=bool(compiled))
+    function, runtime = _imported(folder, op)
+    if outcome is not None and runtime.kernel(op, "forward") is None:  # imported before it was compiled
+        _hand_over(runtime, outcome)
+    if compiled and runtime.kernel(op, "forward") is None:
+        raise LoadError(f"{path}: the compiled library of {op} cannot be loaded; a warning says why")
+    return function
 
 
 def _generated(path: Path, folder: Path) -> str:
+    from opgen.diagnostics.crash import Crash
     from opgen.diagnostics.text import render_all
     from opgen.project import build
 
-    result = build(path, folder)
+    result = build(path, folder, namespace=folder.name)
     if result.failed or not result.ops:
-        raise LoadError(f"{path} has mistakes\n{render_all(result.diagnostics, color=False)}")
+        stacks = (d.stack for d in result.diagnostics if isinstance(d, Crash))
+        told = "\n".join((render_all(result.diagnostics, color=False), *stacks))
+        raise LoadError(f"{path} cannot be generated\n{told}")
     return result.ops[0]
 
 
-def _compiled(folder: Path, op: str, *, must: bool) -> None:
+def _compiled(folder: Path, op: str, *, must: bool) -> Outcome | None:
+    """Compile an operator; None, and a warning, where that cannot be and need not be."""
     try:
-        compile_ops(folder, [op])
-    except (NoCompilerError, CompileError) as e:
-        if isinstance(e, NoCompilerError) and is_current(folder, op):
-            return
-        if must:
-            raise
-        warnings.warn(f"{op} runs in plain torch: {str(e).splitlines()[0]}", stacklevel=3)
+        (outcome,) = compile_ops(folder, [op])
+        error = outcome.error
+    except NoCompilerError as e:
+        if is_current(folder, op):
+            return None
+        error = e
+    if error is None:
+        return outcome
+    if must:
+        raise error
+    warnings.warn(f"{op} runs in plain torch: {str(error).splitlines()[0]}", stacklevel=3)
+    return None
 
 
-def _imported(name: str, folder: Path, op: str) -> ModuleType:
-    """Import `folder` as the package `name`, and the operator's package in it."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return importlib.import_module(f"{name}.{op}")
+def _imported(folder: Path, op: str) -> tuple[Operator, ModuleType]:
+    """Import an operator from the package in `folder`, and what its operators share.
+
+    The folder around it stays where Python looks for packages: processes that are spawned inherit that, and find there
+    what functions are pickled by, which is their names.
+    """
+    place = str(folder.parent)
+    if place not in sys.path:
+        sys.path.append(place)
+    importlib.invalidate_caches()
+    function: Operator = getattr(importlib.import_module(f"{folder.name}.{op}"), op)
+    return function, importlib.import_module(f"{folder.name}._runtime")
+
+
+def _hand_over(runtime: ModuleType, outcome: Outcome) -> None:
+    import torch
+
+    for library in outcome.libraries[: 1 + torch.cuda.is_available()]:
+        runtime.load_library(library)

@@ -18,12 +18,15 @@ from pathlib import Path
 from opgen.diagnostics.suggest import counted
 from opgen.native.cuda import nvcc
 from opgen.native.cuda_toolchain import CudaToolchain
-from opgen.native.library import cache_folder
 from opgen.native.toolchain import NoCompilerError, Toolchain, toolchain, version_of
+from opgen.write.cache import records
 from opgen.write.lock import unless_held
 from opgen.write.paths import CACHE, LOCK, MANIFEST
+from opgen.write.user_cache import cache_folder
 
 _BUILD = re.compile(r"[0-9a-f]{20}")  # the folder of one build, named after what it was made from
+_LOADED = re.compile(r"opgen_loaded_[0-9a-f]{16}(_torch)?")
+_LARGE = 2**30
 _TORCH = (2, 11)
 
 
@@ -44,7 +47,7 @@ def findings(out: Path) -> Iterator[Finding]:
     yield _compiler()
     yield _ninja()
     yield _nvcc()
-    yield from _caches(out)
+    yield from _caches()
 
 
 def _torch_folder() -> Path | None:
@@ -96,16 +99,17 @@ def _told(program: str) -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _caches(out: Path) -> Iterator[Finding]:
-    builds = list(_builds(out))
+def _caches() -> Iterator[Finding]:
+    builds = list(_builds("*"))
     size = sum(p.stat().st_size for folder in builds for p in folder.rglob("*") if p.is_file())
-    yield Finding("cache", f"{counted(len(builds), 'build')}, {size / 2**20:.1f} MiB in {cache_folder(out)}")
+    advice = "opgen clean --all empties it" if size > _LARGE else ""
+    yield Finding("cache", f"{counted(len(builds), 'build')}, {size / 2**20:.1f} MiB in {cache_folder()}", advice)
     held = [folder for folder in builds if _is_held(folder / "lock")]
     if held:
         yield Finding("locks", f"{counted(len(held), 'build')} under way: {', '.join(str(f) for f in held)}")
     halves = [f for f in builds if f not in held and any(f.glob("build-*"))]
     if halves:
-        yield Finding("unfinished builds", ", ".join(map(str, halves)), "opgen clean removes them")
+        yield Finding("unfinished builds", ", ".join(map(str, halves)), "opgen clean --all removes them")
 
 
 def _is_held(lock: Path) -> bool:
@@ -114,38 +118,55 @@ def _is_held(lock: Path) -> bool:
         return not free
 
 
-def _builds(out: Path) -> Iterator[Path]:
-    """The folders of compiled libraries; the cache may lie in a folder that holds other things as well."""
-    for folder in sorted(cache_folder(out).glob("*/*")):
+def _builds(op: str) -> Iterator[Path]:
+    """The folders of compiled libraries of an operator, or of all; their cache may hold other things as well."""
+    for folder in sorted(cache_folder().glob(f"libraries/{op}/*")):
         if _BUILD.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
             yield folder
 
 
-def clean(out: Path) -> Iterator[Path]:
-    """Remove what can be made again without the generator: compiled libraries and caches. Yields what was removed."""
+def clean(out: Path, *, everything: bool = False) -> Iterator[Path]:
+    """Remove what can be made again without the generator: compiled libraries and caches. Yields what was removed.
+
+    Of the cache that all projects share, it is what was compiled of operators of these names, or `everything`.
+    """
     names = [
         n for kind in (Toolchain, CudaToolchain) for n in (kind.library, str(Path(kind.library).with_suffix(".stamp")))
     ]
-    for manifest in sorted(out.glob(f"*/{MANIFEST}")):
-        for path in (manifest.parent / name for name in names):
-            if path.is_file():
-                path.unlink()
-                yield path
-    for folder in list(_builds(out)):
+    ops = sorted(manifest.parent.name for manifest in out.glob(f"*/{MANIFEST}"))
+    for path in (out / op / name for op in ops for name in names):
+        if path.is_file():
+            path.unlink()
+            yield path
+    for folder in [f for op in (["*"] if everything else ops) for f in _builds(op)]:
         with unless_held(folder / "lock") as free:
             if free:
                 shutil.rmtree(folder)
         if free:
             yield folder
             _prune(folder.parent)
-    _prune(cache_folder(out))
-    records = out / CACHE
-    ours = (records / "CACHEDIR.TAG").is_file() and not records.is_symlink()
-    with unless_held(records / LOCK) as free:
+    for folder in sorted(cache_folder().glob("loaded/*")) if everything else ():
+        if _LOADED.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder)
+            yield folder
+            _prune(folder.parent)
+    for folder in sorted(cache_folder().glob("outputs/*")) if everything else [records(out)]:
+        if _BUILD.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder)
+            yield folder
+            _prune(folder.parent)
+    _prune(cache_folder())
+    yield from _removed(out / CACHE)
+
+
+def _removed(left: Path) -> Iterator[Path]:
+    """Remove what a build that was killed has left in its output folder."""
+    ours = (left / "CACHEDIR.TAG").is_file() and not left.is_symlink()
+    with unless_held(left / LOCK) as free:
         if ours and free:
-            shutil.rmtree(records)
+            shutil.rmtree(left)
     if ours and free:
-        yield records
+        yield left
 
 
 def _prune(folder: Path) -> None:

@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -24,21 +26,14 @@ from opgen.native.toolchain import Toolchain, toolchain
 from opgen.plan.errors import CUDA_NOTE, NOTE
 from opgen.write.lock import locked
 from opgen.write.paths import MANIFEST, inside
+from opgen.write.user_cache import cache_folder
 from opgen.write.writer import exclusive, replace_file
-
-CACHE_VARIABLE = "OPGEN_CACHE_DIR"
 
 
 class CompileError(RuntimeError):
     """The compiler refused generated code. The message has the command and its output; `place` is where in the spec."""
 
     place: Span | None = None
-
-
-def cache_folder(out: Path) -> Path:
-    """Where libraries are kept: `OPGEN_CACHE_DIR`, or `.opgen_cache` beside the folder of the operators."""
-    given = os.environ.get(CACHE_VARIABLE)
-    return Path(given) if given else out.absolute().parent / ".opgen_cache"
 
 
 class NoKernelsError(CompileError):
@@ -72,15 +67,35 @@ class Tools(Protocol):
         """The commands that make the library `made`, in order; objects go to `folder`."""
 
 
-def compile_op(out: Path, op: str, tools: Tools | None = None) -> Path:
-    """Compile a library of one generated operator (default: that for the CPU) and put it beside its package."""
+class Status(StrEnum):
+    COMPILED = "compiled"
+    CACHED = "taken from the cache"
+    CURRENT = "up to date"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one operator: its libraries, or why there are none."""
+
+    op: str
+    status: Status
+    libraries: tuple[Path, ...] = ()
+    error: Exception | None = None
+
+
+def compile_op(out: Path, op: str, tools: Tools | None = None, ran: list[str] | None = None) -> Path:
+    """Compile a library of one generated operator (default: that for the CPU) and put it beside its package.
+
+    `ran` gets the name of what the compiler had to be run for.
+    """
     reason = without_kernels(out, op)
     if reason is not None:
         raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
     tools = tools or toolchain()
     while True:
         wanted = generation(out, op)
-        built = cached(out, op, tools)
+        built = cached(out, op, tools, ran)
         with exclusive(out):
             if generation(out, op) == wanted:  # otherwise it was generated anew while the compiler ran
                 return _install(built, inside(out, f"{op}/{tools.library}"), wanted)
@@ -110,8 +125,15 @@ def generation(out: Path, op: str) -> str:
 
 def is_current(out: Path, op: str) -> bool:
     """Whether the operator's library for the CPU is there, compiled for what was generated last."""
-    stamp = _stamp(out / op / Toolchain.library)
-    return stamp.exists() and stamp.read_text() == generation(out, op)
+    library = out / op / Toolchain.library
+    stamp = _stamp(library)
+    return library.exists() and stamp.exists() and stamp.read_text() == generation(out, op)
+
+
+def is_loadable(out: Path, op: str) -> bool:
+    """Whether the generated runtime would take the operator's library: one without a stamp it takes as it is."""
+    library = out / op / Toolchain.library
+    return is_current(out, op) or (library.exists() and not _stamp(library).exists())
 
 
 def _stamp(library: Path) -> Path:
@@ -121,31 +143,50 @@ def _stamp(library: Path) -> Path:
 
 def compile_ops(
     out: Path, ops: Sequence[str], jobs: int | None = None, progress: Callable[[str], None] = lambda _: None
-) -> tuple[Path, ...]:
+) -> tuple[Outcome, ...]:
     """Compile every library of several operators: that for the CPU and, where torch has CUDA, that for CUDA.
 
-    `progress` is told the name of each operator as it is done.
+    One that fails does not keep the others from being compiled. `progress` is told the name of each as it is done.
     """
     cuda = cuda_toolchain()
     kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
 
-    def one(op: str) -> tuple[Path, ...]:
+    def one(op: str) -> Outcome:
         chosen = kinds[:1] if (out / op / CUDA_NOTE).exists() else kinds
-        paths = tuple(compile_op(out, op, tools) for tools in chosen)
-        progress(op)
-        return paths
+        places = tuple(out / op / tools.library for tools in chosen)
+        before, ran = [_identity(p) for p in places], list[str]()
+        try:
+            paths = tuple(compile_op(out, op, tools, ran) for tools in chosen)
+        except Exception as e:
+            return Outcome(op, Status.FAILED, error=e)
+        finally:
+            progress(op)
+        same = [_identity(p) for p in places] == before
+        return Outcome(op, Status.COMPILED if ran else Status.CURRENT if same else Status.CACHED, paths)
 
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return tuple(path for paths in pool.map(one, ops) for path in paths)
+        return tuple(pool.map(one, ops))
 
 
-def cached(out: Path, op: str, tools: Tools) -> Path:
-    """The library in the cache, compiled if it is not there."""
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Path:
+    """The library in the cache, compiled if it is not there; `ran` is told where the compiler ran."""
     while True:
         sources = _sources(out, op, tools.reads)
         key = _key(sources, tools)
-        library = cache_folder(out) / op / key / f"{op}.so"
-        if library.exists() or _compiled(out, op, sources, key, tools, library):
+        library = cache_folder() / "libraries" / op / key / f"{op}.so"
+        if library.exists():
+            return library
+        if _compiled(out, op, sources, key, tools, library):
+            if ran is not None:
+                ran.append(key)
             return library
 
 

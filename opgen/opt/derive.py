@@ -32,6 +32,7 @@ from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
 from opgen.opt.cse import cse
 from opgen.opt.dce import dce
+from opgen.opt.divide import in_parts
 from opgen.opt.functions import inline_functions
 from opgen.opt.grouping import group_factors
 from opgen.opt.hints import Hints
@@ -101,6 +102,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     applied: tuple[Rewrite, ...] = ()
     if not flags.exact:
         primal, applied = stabilize(primal)
+    primal = in_parts(primal)
     orders: dict[Rewrite, None] = {}
     note = orders.setdefault
     primal = run_passes(primal, passes(primal, exact=flags.exact, note=note))
@@ -110,11 +112,11 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
         plain = inline_functions(primal)
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
     noting = passes(primal, exact=flags.exact, note=note)
-    first = run_passes(adjoint(primal), noting)
+    first = run_passes(adjoint(primal, asks_given=True), noting)
     ways = [first]
     if flags.save is None:
         if any(isinstance(s, Compute) and is_windowed(s) for s in primal.statements):
-            ways.append(run_passes(adjoint(primal, states_hits=True), noting))
+            ways.append(run_passes(adjoint(primal, states_hits=True, asks_given=True), noting))
         sloped = with_slopes(first, (*taken, *names(primal), *(d.name for d in primal.dims)))
         ways += [] if sloped is None else [sloped]
     split = min((lightest(primal, g, flags.save, taken) for g in ways), key=lambda s: s.held)

@@ -1,17 +1,33 @@
-"""Functions of a spec that were kept as calls: after differentiation, most are just their formulas.
+"""Functions that were kept as calls: after differentiation, most are just their formulas.
 
-In goes a program, out comes one in which only functions from other libraries are calls. A back end that such a function
-does not name then writes its value out as well, if it has one.
+In goes a program, out comes one in which only functions that back ends have are calls: rows of the table that are no
+formulas, and functions from other libraries. A back end that one of these does not name writes its value out as well,
+if it has one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from opgen.ir.program import Function, Program
+from opgen.ir.formula import scalar
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Function, Program, statement_scalars
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import Apply, Param, Scalar, substitute, transform
+from opgen.ir.scalar import Apply, Param, Scalar, substitute, transform, walk
+
+
+def _defined(called: Iterable[str], own: Mapping[str, object]) -> tuple[str, ...]:
+    """The rows of the table that are formulas, among those called, with those that their formulas call."""
+    found: dict[str, None] = {}
+    queue = [name for name in called if name not in own]
+    while queue:
+        name = queue.pop()
+        if name in FUNCTIONS and FUNCTIONS[name].value and name not in found:
+            found[name] = None
+            formula = scalar(FUNCTIONS[name].value, FUNCTIONS[name].args)
+            queue += [n.fn for n in walk(formula) if isinstance(n, Apply)]
+    return tuple(found)
 
 
 def inline_functions(
@@ -19,9 +35,15 @@ def inline_functions(
 ) -> Program:
     """The program with every function that is to be opened replaced by its value."""
     table = {f.name: f.value for f in p.functions if f.value is not None and opened(f)}
+    params = {f.name: f.params for f in p.functions}
+    scalars = [*(e for s in (*p.statements, *p.override.statements) for e in statement_scalars(s)), *table.values()]
+    scalars += [e for f in p.functions for e in f.scalars]
+    called = dict.fromkeys(n.fn for e in scalars for n in walk(e) if isinstance(n, Apply))
+    for name in _defined(called, params):
+        row = FUNCTIONS[name]
+        table[name], params[name] = scalar(row.value, row.args), row.args
     if not table:
         return p
-    params = {f.name: f.params for f in p.functions}
 
     def step(e: Scalar) -> Scalar:
         if isinstance(e, Apply) and e.fn in table:

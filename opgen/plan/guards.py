@@ -120,14 +120,17 @@ class _Search:
 
     def _known(self, condition: Scalar, *, holds: bool) -> Iterator[Polynomial]:
         """What is at least zero where a condition holds, or where it does not."""
-        match self._opened(condition):
+        match condition:
+            case Read(tensor) if self._is_local(condition):
+                yield from self._known(self.lets[tensor].value, holds=holds)
             case Apply("not", (a,)):
                 yield from self._known(a, holds=not holds)
             case Apply("and" | "or" as fn, args) if holds == (fn == "and"):
                 for a in args:
                     yield from self._known(a, holds=holds)
             case Apply(fn, (a, b)) if fn in _OPPOSITE and self._is_whole(a) and self._is_whole(b):
-                yield from self._differences(fn if holds else _OPPOSITE[fn], polynomial(a), polynomial(b))
+                left, right = polynomial(self._opened(a)), polynomial(self._opened(b))
+                yield from self._differences(fn if holds else _OPPOSITE[fn], left, right)
 
     def _differences(self, fn: str, a: Polynomial, b: Polynomial) -> Iterator[Polynomial]:
         match fn:
@@ -157,6 +160,8 @@ class _Search:
                 return isinstance(value, int)
             case Param(name):
                 return any(a.name == name and a.type == "int" for a in self.plan.params)
+            case Read(tensor) if self._is_local(e):
+                return self._is_whole(self.lets[tensor].value)
             case Read(tensor):
                 return any(b.name == tensor and b.kind is Kind.INT for b in self.plan.buffers)
             case Apply(fn, args):

@@ -6,11 +6,11 @@ Along every other axis each step is a loop of its own at each place.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Recurrence
-from opgen.ir.scalar import BATCH, Batch, Index, Read, Scalar, reads
+from opgen.ir.scalar import BATCH, ONE, Apply, Batch, Index, Read, Scalar, add, mul, reads, sub
 from opgen.plan.errors import UnplannableError
 from opgen.plan.model import Chain, Fold, Store, Task
 from opgen.plan.nest import Surroundings
@@ -100,3 +100,39 @@ def task_scalars(t: Task) -> tuple[Scalar, ...]:
     """Every expression of a task, positions of its store aside."""
     folded = () if t.fold is None else (t.fold.value,)
     return (*(x.value for x in t.lets), *(x.value for x in t.inner), *folded, t.store.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A task that adds `rest` to what stands at the place before (or multiplies it by that), in double precision.
+
+    Rounded at every place, a long sum would lose digits; `start` is what stands before the place where `first` holds.
+    """
+
+    op: str
+    rest: Scalar
+    first: Scalar
+    start: Scalar
+
+
+_RUNNING = {"add": add, "mul": mul}
+
+
+def running(step: Chain, t: Task) -> Running | None:
+    """A task as a running sum or product."""
+    value = t.store.value
+    if t.loops or t.fold is not None or not isinstance(value, Apply) or value.fn not in _RUNNING:
+        return None
+    back = sub(Index(step.along.name), ONE) if not step.reverse else add(Index(step.along.name), ONE)
+    at = tuple(back if q == Index(step.along.name) else q for q in t.store.at)
+    before = Read(t.store.buffer, at)
+    met = [a for a in value.args if any(r.tensor in step.own for r in reads(a))]
+    if len(met) != 1 or any(r.tensor in step.own for x in t.lets for r in reads(x.value)):
+        return None
+    rest = _RUNNING[value.fn](*(a for a in value.args if a is not met[0]))
+    match met[0]:
+        case Apply("where", (first, start, r)) if r == before:
+            others = (*reads(first), *reads(start))
+            return None if any(r.tensor in step.own for r in others) else Running(value.fn, rest, first, start)
+        case _:
+            return None

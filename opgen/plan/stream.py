@@ -41,6 +41,11 @@ def stream(f: Flow, dots: Mapping[str, Compute], around: Surroundings) -> Stream
     return _Build(f, dots, around).stream()
 
 
+def _unless_empty(along: Axis, scale: Scalar) -> Scalar:
+    """What a sum along a stream is scaled by; a sum of nothing is 0, and an infinity times that would not be."""
+    return scale if scale == ONE else where(call("eq", along.extent, ZERO), ONE, scale)
+
+
 @dataclass(slots=True)
 class _Draft:
     """The members of one sweep, and what they became."""
@@ -110,7 +115,7 @@ class _Build:
             if m.wide:
                 rest, scale = factored(body, _free(self.f, m))
                 d.sums.append((m, self._wide(self._dotted(rest, d), m.wide[0].name)))
-                scales.append(scale)
+                scales.append(_unless_empty(self.f.along, scale))
             else:
                 local = self.around.names.fresh(f"{m.statement.target}_value")
                 d.folds.append((m, local, v.value(self._dotted(body, d), {})))

@@ -5,7 +5,7 @@ libraries they use: their hash is the key. A spec is up to date when the key of 
 file that build left has still the recorded bytes. This module must stay cheap to import: it is all that an up-to-date
 build runs.
 
-The keys are kept in the cache folder and not in the committed manifests, or every change of opgen's sources would
+The keys are kept in the user's cache and not in the committed manifests, or every change of opgen's sources would
 touch every manifest.
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 
 from opgen.write.compare import read_manifest
 from opgen.write.manifest import sha256
-from opgen.write.paths import CACHE, MANIFEST, OutsideError, inside
-from opgen.write.writer import cache_folder
+from opgen.write.paths import MANIFEST, OutsideError, inside
+from opgen.write.user_cache import cache_folder
 
 _LIBRARY = re.compile(r"(jinja2|markupsafe|mpmath|pydantic|pydantic_core|pyyaml|sympy)-.*\.dist-info", re.IGNORECASE)
 
@@ -66,7 +66,7 @@ def build_key(label: str, spec: bytes, options: Mapping[str, str]) -> str:
 def is_fresh(out: Path, spec: Path, key: str) -> str | None:
     """The operator whose files are up to date, or None where they may not be."""
     try:
-        record = json.loads((out / CACHE / _record(out, spec)).read_bytes())
+        record = json.loads((records(out) / _record(out, spec)).read_bytes())
         fresh = record["key"] == key and all(
             _intact(out, folder, digest) for folder, digest in record["manifests"].items()
         )
@@ -82,7 +82,8 @@ def remember(out: Path, spec: Path, key: str, op: str) -> None:
         manifests = {f: sha256(inside(out, f"{f}/{MANIFEST}" if f else MANIFEST).read_bytes()) for f in folders}
         record = {"key": key, "manifests": manifests, "op": op, "spec": os.path.relpath(spec, out)}
         text = json.dumps(record, indent=2) + "\n"
-        path = cache_folder(out) / _record(out, spec)
+        path = records(out) / _record(out, spec)
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text)
         os.replace(temporary, path)
@@ -90,15 +91,20 @@ def remember(out: Path, spec: Path, key: str, op: str) -> None:
 
 def origins(out: Path, op: str) -> Iterator[Path]:
     """The specs, as far as they are remembered, that an operator was last generated from on this machine."""
-    for path in sorted((out / CACHE).glob("*.json")):
+    for path in sorted(records(out).glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):
             record = json.loads(path.read_bytes())
             if record["op"] == op:
                 yield Path(os.path.abspath(out / record["spec"]))
 
 
+def records(out: Path) -> Path:
+    """The folder of the records of an output folder."""
+    return cache_folder() / "outputs" / sha256(os.fsencode(os.path.realpath(out)))[:20]
+
+
 def _record(out: Path, spec: Path) -> str:
-    """The name of a spec's record: a project that is moved as a whole keeps its records."""
+    """The name of a spec's record."""
     return f"{spec.stem}-{sha256(os.fsencode(os.path.relpath(spec, out)))[:8]}.json"
 
 

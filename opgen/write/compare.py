@@ -6,8 +6,11 @@ file whose content is neither new nor recorded as ours is `EDITED`: somebody's w
 
 from __future__ import annotations
 
+import ast
+import io
 import json
-from collections.abc import Mapping
+import tokenize
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -109,11 +112,27 @@ def _change(out: Path, path: str, after: str | None, owned: tuple[str, ...]) -> 
     if data is None:
         return None if after is None else Change(path, Status.CREATED, None, after)
     before = data.decode(errors="replace")
-    if after is not None and data == after.encode():
+    plain = data.replace(b"\r\n", b"\n")  # as a checkout on Windows has it
+    if after is not None and plain == after.encode():
         return Change(path, Status.UNCHANGED, before, after)
-    if sha256(data) not in owned:
+    if sha256(plain) not in owned and not (after is not None and _laid_out_anew(path, before, after)):
         return Change(path, Status.EDITED, before, after)
     return Change(path, Status.REMOVED if after is None else Status.UPDATED, before, after)
+
+
+def _laid_out_anew(path: str, before: str, after: str) -> bool:
+    """Whether a file of Python differs from the generated one as a formatter leaves it: the same code and comments."""
+    if not path.endswith(".py"):
+        return False
+    try:
+        same = ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+        return same and sorted(_comments(before)) == sorted(_comments(after))
+    except (SyntaxError, ValueError, tokenize.TokenError):
+        return False
+
+
+def _comments(text: str) -> Iterator[str]:
+    return (t.string for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT)
 
 
 def _manifest_change(out: Path, unit: Unit, version: str, recorded: Manifest | None) -> Change:

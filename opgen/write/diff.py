@@ -16,6 +16,14 @@ def unified(change: Change, out: str) -> str:
     return "".join(unified_diff(before, after, old, new))
 
 
+def shortened(diff: str, lines: int, whole: str) -> str:
+    """The first lines of a diff, and how many more there are; `whole` is the command that shows all of them."""
+    found = diff.rstrip("\n").split("\n")
+    if len(found) <= lines + 1:
+        return "\n".join(found)
+    return "\n".join([*found[:lines], f"… {len(found) - lines} more lines; {whole} shows all of them"])
+
+
 def _lines(text: str | None) -> list[str]:
     lines = (text or "").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):

@@ -17,7 +17,13 @@ def locked(path: Path) -> Iterator[None]:
     """Hold a lock, once everybody else has let go of it; its folder is made where it is missing."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w") as handle:
+        try:
+            handle = path.open("w")
+        except FileNotFoundError:
+            if path.is_symlink():
+                raise
+            continue  # its holder has just removed the folder
+        with handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if _is_at(path, handle.fileno()):
                 yield

@@ -2,7 +2,8 @@
 
 One process at a time writes into an output folder, and first clears away what a killed one left. The files that all
 operators share lie in several folders, each replaced in one step, with the manifest last; a journal of what is about
-to be written lies in the cache folder meanwhile, by which the next run knows the new files for ours.
+to be written lies in the cache folder meanwhile, by which the next run knows the new files for ours. That folder is in
+the output folder, whose file system and users it shares, and only as long as somebody writes.
 """
 
 from __future__ import annotations
@@ -21,15 +22,42 @@ from opgen.write.swap import recover, replace_folder
 
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of opgen's; it is safe to delete.\n"
 _STAGED = "staged"
+_PENDING = "pending"
 
 
 @contextmanager
 def exclusive(out: Path) -> Iterator[None]:
     """Be the only process that writes into an output folder. The lock dies with its process."""
-    with locked(cache_folder(out) / LOCK):
+    lock = inside(out, f"{CACHE}/{LOCK}")
+    with locked(lock):
+        _mark(lock.parent)
         for scratch in sorted(inside(out, f"{CACHE}/{_STAGED}/*").parent.glob("*")):
             recover(out / scratch.name, scratch)
-        yield
+        try:
+            yield
+        finally:
+            _leave(lock)
+
+
+def _mark(cache: Path) -> None:
+    """Let backup tools and git pass by."""
+    (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)
+    (cache / ".gitignore").write_text("*\n")
+
+
+def _leave(lock: Path) -> None:
+    """Remove the cache folder, unless it has what the next run needs; the lock goes last, with which others come in."""
+    cache = lock.parent
+    with suppress(OSError):
+        for record in cache.glob("*.json"):  # that earlier versions kept there
+            record.unlink()
+        for folder in (cache / _STAGED, cache / _PENDING):
+            if folder.exists():
+                folder.rmdir()
+        for name in ("CACHEDIR.TAG", ".gitignore"):
+            (cache / name).unlink(missing_ok=True)
+        lock.unlink(missing_ok=True)
+        cache.rmdir()
 
 
 def clear_away(out: Path) -> None:
@@ -83,16 +111,6 @@ def _put(data: bytes, temporary: Path, target: Path) -> None:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def cache_folder(out: Path) -> Path:
-    """The cache folder, marked as one for backup tools and ignored by git."""
-    cache = inside(out, f"{CACHE}/{LOCK}").parent
-    if not (cache / ".gitignore").exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        (cache / "CACHEDIR.TAG").write_text(CACHE_TAG)
-        (cache / ".gitignore").write_text("*\n")
-    return cache
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -2,16 +2,60 @@
 //
 // An accumulator is started at the value of an empty range, is fed with `add` and joined with `merge`. Joining is in
 // a fixed order, so results are the same in every run. `of_lane` gives that of the lane whose number differs in `bits`.
+//
+// A sum of floats is rounded at every step. So that its error does not grow with the number of terms, `settle` follows
+// every `block_adds` of them at the latest, and `finish` comes before `value` is read or joined with that of others.
 #pragma once
 
 #include "opgen_types.cuh"
 
 namespace rt {
 
+constexpr int64_t block_adds = 32;
+
+// A sum in two numbers: what rounding takes from `high` is in `low`. (Without loss as long as nothing is infinite;
+// what is, `high` holds alone.)
+template <typename T>
+OPGEN_DEVICE void add_exactly(T* high, T* low, T value) {
+  const T sum = *high + value;
+  const T back = sum - *high;
+  *low += (*high - (sum - back)) + (value - back);
+  *high = sum;
+}
+template <typename T>
+OPGEN_DEVICE T total(T high, T low) {
+  const T sum = high + low;
+  return isfinite(sum) ? sum : high;
+}
+
 template <typename T>
 struct Sum {
-  T value = T(0);
+  T value = T(0);  // of the terms since `settle`
+  T high = T(0);
+  T low = T(0);
   OPGEN_DEVICE void add(T x) { value += x; }
+  OPGEN_DEVICE void merge(const Sum& other) { value += other.value; }
+  OPGEN_DEVICE void settle() {
+    add_exactly(&high, &low, value);
+    value = T(0);
+  }
+  OPGEN_DEVICE void finish() {
+    settle();
+    value = total(high, low);
+    high = low = T(0);
+  }
+  OPGEN_DEVICE void scale(T factor) {
+    value *= factor;
+    high *= factor;
+    low *= factor;
+  }
+  OPGEN_DEVICE Sum of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits), T(0), T(0)}; }
+};
+// Integers are exact as they are.
+template <>
+struct Sum<int64_t> {
+  int64_t value = 0;
+  OPGEN_DEVICE void add(int64_t x) { value += x; }
   OPGEN_DEVICE void merge(const Sum& other) { value += other.value; }
   OPGEN_DEVICE Sum of_lane(unsigned mask, int bits) const { return {__shfl_xor_sync(mask, value, bits)}; }
 };
@@ -140,6 +184,13 @@ struct Block {
     __syncthreads();
   }
 };
+
+// Where a team that stands at `stop` pauses next on its way to `count`: after a block of points for each of it.
+template <typename Team>
+OPGEN_DEVICE int64_t next_stop(int64_t stop, int64_t count) {
+  stop += block_adds * Team::size;
+  return stop < count ? stop : count;
+}
 
 template <typename Team, typename... Folds>
 OPGEN_DEVICE void join(Folds*... folds) {

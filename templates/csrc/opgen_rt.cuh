@@ -156,8 +156,13 @@ __global__ void __launch_bounds__(X* Y, 1)
   const int64_t end = begin + step_length < length ? begin + step_length : length;
   typename Step::Folds folds;
   if (point < points) {
-    for (int64_t i = begin + threadIdx.x / X; i < end; i += Y) step.fold(point, i, &folds);
+    int64_t i = begin + threadIdx.x / X;
+    for (int64_t stop = begin; i < end; folds.settle()) {
+      stop = stop + block_adds * Y < end ? stop + block_adds * Y : end;
+      for (; i < stop; i += Y) step.fold(point, i, &folds);
+    }
   }
+  folds.finish();
   join_columns<X, Y>(&folds);
   if (threadIdx.x < X && point < points) {
     if (chunks == 1) {
@@ -175,7 +180,11 @@ __global__ void __launch_bounds__(map_threads, 1)
   const int64_t point = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
   if (point < points) {
     typename Step::Folds folds;
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) folds.merge(partial[chunk * points + point]);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      folds.merge(partial[chunk * points + point]);
+      if (chunk % block_adds == block_adds - 1) folds.settle();
+    }
+    folds.finish();
     step.finish(point, folds);
   }
 }
@@ -200,6 +209,9 @@ int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
 template <int X, int Y, typename Step>
 int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
   using Folds = typename Step::Folds;
+  if constexpr (Y > 1 && sizeof(Folds) * X * Y > 48 * 1024) {  // what a block may share
+    return launch_columns<X, Y / 2>(call, step, points, length);
+  }
   int64_t chunks = chunk_count<X, Y>(call, points, length);
   const int64_t room = call.workspace == nullptr ? 0 : call.workspace_bytes / static_cast<int64_t>(sizeof(Folds));
   if (chunks * points > room) chunks = room / points > 1 ? room / points : 1;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,17 @@ class File:
     text: str
 
 
-def fake_run(spec: SpecFile, until: Stage = Stage.FILES, target: Target | None = None) -> SimpleNamespace:
-    """The first line of a spec is its operator, the rest its only file; a spec that says `wrong` is."""
+def fake_run(
+    spec: SpecFile,
+    until: Stage = Stage.FILES,
+    target: Target | None = None,
+    doing: Callable[[str], None] = lambda _: None,
+) -> SimpleNamespace:
+    """The first line of a spec is its operator, the rest its only file; one that says `wrong` is, `slow` takes long."""
     text = spec.data.decode()
+    doing("differentiated")
+    if "slow" in text:
+        time.sleep(0.3)
     name, body = text.split("\n", 1)
     bag = Bag()
     if "wrong" in body:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pytest
 
 from opgen import pipeline
 from opgen import project as project_module
+from opgen.cli import console
 from opgen.ir.lower import lower
 from opgen.ir.program import Operator
 from opgen.opt.derive import derive
 from opgen.project import build
 from opgen.spec.model import OpSpec
+from opgen.write.cache import records
 from opgen.write.compare import Unit, compare
 
 Opgen = Callable[..., tuple[int, str, str]]
@@ -22,6 +25,14 @@ Opgen = Callable[..., tuple[int, str, str]]
 
 def tree(out: Path) -> dict[str, tuple[bytes, int]]:
     return {p.as_posix(): (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(out.rglob("*")) if p.is_file()}
+
+
+def forget(project: Path) -> None:
+    """As in a fresh checkout: there is no record of what was built."""
+    found = list(records(project / "generated").glob("*.json"))
+    assert found
+    for path in found:
+        path.unlink()
 
 
 def test_build_names_what_it_creates(project: Path, opgen: Opgen) -> None:
@@ -46,11 +57,19 @@ def test_second_build_writes_and_generates_nothing(
 
 def test_build_without_the_cache_writes_nothing_but_the_cache(project: Path, opgen: Opgen) -> None:
     opgen("build")
-    before = {k: v for k, v in tree(project).items() if ".opgen_cache" not in k}
-    for path in (project / "generated/.opgen_cache").glob("*.json"):
-        path.unlink()
+    before = tree(project)
+    forget(project)
     assert opgen("build")[:2] == (0, "")
-    assert {k: v for k, v in tree(project).items() if ".opgen_cache" not in k} == before
+    assert tree(project) == before
+
+
+def test_what_takes_long_is_named_while_it_does(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.1)
+    (project / "specs/three.yaml").write_text("three\nslow = 3\n")
+    code, _, err = opgen("build")
+    assert code == 0
+    told = [line for line in err.splitlines() if "takes more than" in line]
+    assert told == ["specs/three.yaml takes more than 0.1 s: it is still being differentiated"]
 
 
 def test_check_is_quiet_on_a_true_tree(project: Path, opgen: Opgen) -> None:
@@ -71,8 +90,7 @@ def test_check_names_a_generated_file_that_differs(
     else:
         path.unlink()
     if not with_cache:
-        for record in (project / "generated/.opgen_cache").glob("*.json"):
-            record.unlink()
+        forget(project)
     before = tree(project)
     code, out, _ = opgen("build", "--check")
     assert code == 1
@@ -115,6 +133,18 @@ def test_hand_edit_is_refused_with_its_diff(project: Path, opgen: Opgen) -> None
     assert edited.read_text() == "x = 11\n"
 
 
+def test_diffs_of_hand_edits_are_shortened(project: Path, opgen: Opgen) -> None:
+    opgen("build")
+    lines = "".join(f"y{n} = {n}\n" for n in range(1000))
+    (project / "generated/one/function.py").write_text(lines)
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "-y0 = 0\n" in err
+    assert "-y500 = 500" not in err
+    assert re.search(r"… 9\d\d more lines; opgen build .*--diff shows all of them", err)
+    assert "-y999 = 999" in opgen("build", "--diff")[1]
+
+
 def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, opgen: Opgen) -> None:
     opgen("build")
     (project / "specs/one.yaml").write_text("one\nwrong\n")
@@ -132,15 +162,15 @@ def test_mistake_leaves_earlier_output_and_other_operators_alone(project: Path, 
 @pytest.mark.parametrize("remembered", [True, False])
 def test_operators_of_deleted_and_renamed_specs_are_removed(project: Path, opgen: Opgen, remembered: bool) -> None:
     opgen("build")
-    for path in (project / "generated/.opgen_cache").glob("*.json"):
-        path.unlink() if not remembered else None
+    if not remembered:
+        forget(project)
     (project / "specs/one.yaml").unlink()
     (project / "specs/two.yaml").write_text("zwei\nx = 2\n")
     code, out, _ = opgen("build", "--check")
     assert code == 1
     assert "removed   generated/one/function.py" in out
     assert opgen("build")[0] == 0
-    assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == [".opgen_cache", "zwei"]
+    assert sorted(p.name for p in (project / "generated").iterdir() if p.is_dir()) == ["zwei"]
 
 
 def test_specs_outside_of_a_project_are_told_apart_by_where_they_are(project: Path, opgen: Opgen) -> None:
@@ -179,6 +209,16 @@ def test_two_specs_for_one_operator(project: Path, opgen: Opgen) -> None:
     assert code == 1
     assert "OPG505" in err
     assert (project / "generated/one/function.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize("names", [("one", "one_backward"), ("one_backward", "one")])
+def test_an_operator_has_not_the_name_of_a_gradient(project: Path, opgen: Opgen, names: tuple[str, str]) -> None:
+    for file, op in zip(("one", "two"), names, strict=True):
+        (project / f"specs/{file}.yaml").write_text(f"{op}\nx = 1\n")
+    code, _, err = opgen("build")
+    assert code == 1
+    assert "specs/two.yaml: 'one_backward' is what torch calls the gradient of 'one'" in err
+    assert opgen("build", "specs/one.yaml")[0] == 0
 
 
 def test_missing_spec_and_empty_folder(project: Path, opgen: Opgen) -> None:
@@ -235,7 +275,7 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     (project / "specs/one.yaml").unlink()
     code, out, err = opgen("build")
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
-    assert "opgen build --force removes it" in err
+    assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
     assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()
@@ -284,8 +324,7 @@ def test_an_operator_stays_as_it_was_when_its_spec_meets_an_internal_error(
     assert opgen("build", ".")[0] == 0
     monkeypatch.setattr("opgen.opt.derive.derive", unlucky)
     (specs / "unlucky.yaml").write_text("op: unlucky\ninputs: [x]\nforward: y = 3*x\n")
-    for path in specs.glob("generated/.opgen_cache/*.json"):
-        path.unlink()
+    forget(specs)
     before = (specs / "generated/unlucky/function.py").read_text()
     assert opgen("build", ".")[0] == 2
     assert (specs / "generated/unlucky/function.py").read_text() == before

@@ -18,6 +18,7 @@ from opgen.ir.program import Operator
 from opgen.native import library
 from opgen.native.toolchain import toolchain
 from opgen.opt.derive import derive
+from opgen.write.user_cache import CACHE_VARIABLE
 
 GOLDEN = Path(__file__).parent / "golden" / "runs.md"
 SCALE = "op: scale\ninputs: [x]\nforward: y = 2*x\n"
@@ -132,6 +133,7 @@ def played(code: str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPa
     *variables, command = line.split("opgen ")
     for variable in "".join(variables).split():
         patch.setenv(*variable.split("=", 1))
+    patch.setenv(CACHE_VARIABLE, "cache")
     toolchain.cache_clear()
     assert run(command.split()) == (2 if code.startswith("OPG7") else 1)
     captured = capsys.readouterr()

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from opgen.diff.laziness import GIVEN
 from opgen.emit.sample_arrays import InputSample
 from opgen.emit.torch_code import torch_function
 from opgen.ir import interp
@@ -65,7 +66,7 @@ def to_tensor(a: interp.Array, kind: Kind) -> torch.Tensor:
 
 
 def params_of(v: Variant, operator: Operator, given: Mapping[str, Any]) -> Arguments:
-    out: Arguments = {}
+    out: Arguments = {GIVEN: (True,) * len(operator.outputs)}
     chosen = {c.name: c.value for c in v.conditions if isinstance(c, Chosen)}
     chosen |= {c.name: None for c in v.conditions if isinstance(c, Given) and not c.present}
     for a in operator.params:

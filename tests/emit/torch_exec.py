@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 
+from opgen.emit.templates import fill
 from opgen.emit.torch_code import TorchFunction
 
 _RUNTIME = Path(__file__).parents[2] / "templates" / "runtime_math.py.j2"
@@ -24,9 +26,16 @@ def source(f: TorchFunction) -> str:
 @cache
 def _runtime() -> dict[str, Any]:
     """What printed functions call."""
-    scope: dict[str, Any] = {"torch": torch, "math": math}
+    scope: dict[str, Any] = {"torch": torch, "math": math, "numbers": numbers()}
     exec(compile(_RUNTIME.read_text(encoding="utf-8"), str(_RUNTIME), "exec"), scope)
     return scope
+
+
+def numbers() -> ModuleType:
+    """What they call on Python numbers."""
+    made = ModuleType("numbers")
+    exec(fill("runtime/numbers.py.j2", header=""), vars(made))
+    return made
 
 
 def function(f: TorchFunction) -> Callable[..., Any]:

@@ -173,8 +173,13 @@ def test_a_refused_statement_is_not_reported_again() -> None:
 
 
 def test_too_many_variants() -> None:
-    inputs = "{x: {}, " + ", ".join(f"a{k}: {{optional: true}}" for k in range(9)) + "}"
-    assert mistakes(elementwise("y = x", inputs))[0][0] == "OPG247"
+    params = ", ".join(f"r{k}: {{choices: [mean, sum, max]}}" for k in range(4))
+    body = " + ".join(f"r{k}[...](x)" for k in range(4))
+    assert mistakes(elementwise(f"y = {body}", "[x]", f"params: {{{params}}}"))[0][0] == "OPG247"
+    flags = ", ".join(f"p{k}: bool" for k in range(20))
+    guard = " and ".join(f"p{k}" for k in range(20))
+    guarded = f"y = x if {guard}\ny = 2*x if not ({guard})"
+    assert mistakes(elementwise(guarded, "[x]", f"params: {{{flags}}}"))[0][0] == "OPG247"
 
 
 def test_doubling_functions_end() -> None:
@@ -184,6 +189,6 @@ def test_doubling_functions_end() -> None:
 
 
 def test_depth_and_length() -> None:
-    assert attempt(elementwise("y = " + "exp(" * 35 + "x" + ")" * 35, "[x]"))[0]
+    assert attempt(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0]
     assert attempt(elementwise("y = " + " + ".join(["x"] * 5000), "[x]"))[0]
-    assert mistakes(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0][0] == "OPG227"
+    assert mistakes(elementwise("y = " + "exp(" * 300 + "x" + ")" * 300, "[x]"))[0][0] == "OPG227"

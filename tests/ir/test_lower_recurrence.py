@@ -8,7 +8,7 @@ import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.ir.interp import Array, array, run
-from opgen.ir.program import Recurrence
+from opgen.ir.program import Kind, Recurrence
 from opgen.ir.text import statement
 from opgen.ir.verify import verify
 
@@ -183,3 +183,55 @@ def test_what_is_padded_is_padded_at_the_start_too(start: str) -> None:
     judge(p, {"x": noise(3, 2)})
     q = program(elementwise(formula.replace("5)", "5*x[t, 0]/x[t, 0])"), "{x: {shape: [T, N]}}"))
     assert run(verify(q), {"x": array([[1.0, 2.0], [1.0, 1.0]])})["h"].data == [*first, 6.0, 7.0]
+
+
+# --- kinds -----------------------------------------------------------------------------------------------------------
+
+EACH = "{x: {shape: [T], dtype: int}, on: {shape: [T], dtype: bool}, r: {shape: [T]}}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "kinds"),
+    [
+        ("h[t] = h[t - 1] + x[t]", "int"),
+        ("h[-1] = 2\nh[t < 5] = 3*h[t - 1] + 1", "int"),
+        ("h[t] = h[t - 1] or on[t]", "bool"),
+        ("h[t] = where(on[t], t, h[t - 1])", "int"),
+        ("h[-1] = 1\nh[t] = x[h[t - 1] + 0*x[t]]", "int"),
+        ("h[-1] = true\nh[t] = h[t - 1] + x[t]", "int"),
+        ("h[-1] = 0\nh[t] = 0.5*h[t - 1] + x[t]", "float"),
+        ("h[t] = h[t - 1]/2 + x[t]", "float"),
+        ("h[t] = max(h[t - 1], r[t])", "float"),
+        ("h[t] = c[t - 1] + x[t]\nc[t] = h[t] > 3", "int bool"),
+        ("h[t] = where(c[t - 1], r[t], h[t - 1])\nc[t] = h[t] > 3 and not c[t - 1]", "float bool"),
+    ],
+)
+def test_the_kind_is_the_smallest_that_holds_starts_and_bodies(formula: str, kinds: str) -> None:
+    names = ("h", "c")[: len(kinds.split())]
+    p = verify(program(elementwise(formula, EACH, f"outputs: [{', '.join(names)}]")))
+    assert [str(o.kind) for o in p.outputs] == kinds.split()
+
+
+def test_sums_of_integers_are_exact() -> None:
+    p = program(elementwise("h[t] = h[t - 1] + x[t]", "{x: {shape: [T], dtype: int}}"))
+    found = run(p, {"x": array([2**60, 1, 1])})["h"].data
+    assert found == [2**60, 2**60 + 1, 2**60 + 2]
+    assert all(isinstance(v, int) for v in found)
+
+
+def test_a_declared_float_stays_one() -> None:
+    p = program(elementwise("h[t] = h[t - 1] + x[t]", EACH, "outputs: {h: {dtype: float}}"))
+    assert p.kind_of("h") is Kind.FLOAT
+
+
+@pytest.mark.parametrize(
+    ("formula", "code", "marked"),
+    [
+        ("h[t] = not h[t - 1]", "OPG214", "t"),
+        ("h[t] = h[t - 1] + q[t]", "OPG205", "q"),
+        ("h[-1] = 0.5\nh[t] = h[t - 1] and on[t]", "OPG223", "h[t - 1]"),
+        ("h[t] = r[h[t - 1]] + x[t]", "OPG223", "h[t - 1]"),
+    ],
+)
+def test_mistakes_are_those_of_the_likeliest_kinds(formula: str, code: str, marked: str) -> None:
+    assert mistakes(elementwise(formula, EACH, "outputs: [h]")) == [(code, marked)]

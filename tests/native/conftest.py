@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
     import torch
 
     from opgen import build
-    from opgen.native.library import CACHE_VARIABLE, compile_op
+    from opgen.native.library import compile_op
 
     folder = tmp_path_factory.mktemp("native") / "out"
     loaded: dict[str, object] = {}
@@ -37,13 +36,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
         def _load(self, op: str) -> None:
             result = build(ROOT / "specs" / f"{op}.yaml", folder, namespace="opgen")  # that of `generated`
             assert not result.failed
-            before = os.environ.get(CACHE_VARIABLE)
-            os.environ[CACHE_VARIABLE] = before or str(ROOT / ".opgen_cache" / "tests")
-            try:
-                torch.ops.load_library(str(compile_op(folder, op)))
-            finally:
-                if before is None:
-                    del os.environ[CACHE_VARIABLE]
+            torch.ops.load_library(str(compile_op(folder, op)))
 
     def get(op: str) -> object:
         if op not in loaded:

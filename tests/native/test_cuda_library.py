@@ -13,6 +13,7 @@ from opgen.native import cuda_toolchain as cuda
 from opgen.native import library
 from opgen.native.cuda import nvcc
 from opgen.native.toolchain import NoCompilerError, Toolchain, available, toolchain, version_of
+from opgen.write.user_cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
@@ -130,7 +131,7 @@ def test_every_binding_compiles_against_a_torch_without_cuda(spec: Path, tmp_pat
 def test_the_library_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = nvcc()
     assert compiler is not None
-    monkeypatch.setenv(library.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     out = tmp_path / "out"
     assert not build(ROOT / "specs" / "embedding.yaml", out).failed
     tools = cuda.CudaToolchain(compiler, "any", toolchain(), ("9.0",))

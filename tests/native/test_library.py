@@ -10,6 +10,7 @@ import pytest
 
 from opgen.native import library
 from opgen.native.toolchain import Toolchain, available, toolchain
+from opgen.write.user_cache import CACHE_VARIABLE
 
 pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
 
@@ -25,7 +26,7 @@ BINDING = (
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The smallest folder that can be compiled."""
-    monkeypatch.setenv(library.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv("OPGEN_ISA", "baseline")
     toolchain.cache_clear()
     (tmp_path / "out" / "tiny" / "csrc").mkdir(parents=True)
@@ -99,4 +100,4 @@ def test_what_is_generated_anew_under_the_compiler_is_compiled_anew(package: Pat
     assert tools.runs == 2
     assert path.read_text() == "anew\n"
     assert library.is_current(package, "tiny")
-    assert [p.read_text() for p in package.parent.glob("cache/tiny/*/tiny.so")] == ["anew\n"]
+    assert [p.read_text() for p in package.parent.glob("cache/libraries/tiny/*/tiny.so")] == ["anew\n"]

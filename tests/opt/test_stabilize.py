@@ -66,7 +66,7 @@ def test_naive_formulas_are_rewritten(naive: str) -> None:
 def test_rules_do_not_change_values(rule: object) -> None:
     assert hasattr(rule, "pattern")
     assert hasattr(rule, "result")
-    from tests.diff.test_functions import evaluate
+    from tests.ir.test_functions import evaluate
 
     for x, y in ((0.7, 0.4), (0.2, 1.3)):
         values = {"x": x, "y": y}

@@ -5,7 +5,7 @@ Each is a formula with its inputs, more of the spec, the shapes it is called wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opgen.ir.program import Program
 from tests.ir.specs import elementwise, program
@@ -150,4 +150,7 @@ PAIRS_AS_EVER = {  # compares what it is reduced to with what is reduced
         {"x": (3, 2), "y": (70, 2)},
     ),
 }  # fmt: skip
-CASES |= STREAMS | ONE_SIDED | PAIRS_AS_EVER
+NOTHING = {  # a sum over nothing is 0, whatever it is scaled by
+    "attention_over_no_keys": replace(STREAMS["attention"], shapes={"q": (2, 3, 2), "k": (0, 2), "v": (2, 0, 3)}),
+}
+CASES |= STREAMS | ONE_SIDED | PAIRS_AS_EVER | NOTHING

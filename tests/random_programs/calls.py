@@ -12,6 +12,7 @@ from math import inf, isfinite, isnan, prod
 
 from opgen.diagnostics.model import Bag, Severity, Source
 from opgen.diff.adjoint import adjoint
+from opgen.diff.laziness import GIVEN
 from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
 from opgen.ir.lower import lower
@@ -22,7 +23,17 @@ from opgen.opt.derive import Derived, Flags, derive
 from opgen.spec.load import load
 from tests.random_programs.specs import Case
 
-STAGES = ("forward", "backward", "gradient", "source", "tangent", "second", "backward_tangent", "through_sums")
+STAGES = (
+    "forward",
+    "backward",
+    "unused",
+    "gradient",
+    "source",
+    "tangent",
+    "second",
+    "backward_tangent",
+    "through_sums",
+)
 STEP = 1e-5
 # Whose stated derivatives are not those of the values.
 UNTRUE = ("detach", "surrogate", "override", "function heaviside")
@@ -79,6 +90,8 @@ class _Variant:
         self.primal = verify(d.variant.program)
         self.rng = random.Random(zlib.crc32(self.case.text.encode()))
         self.params = self._params()
+        programs = (p for p in (d.backward, d.second, d.backward_tangent) if p is not None)
+        self.params |= {a.name: [True] * (a.length or 0) for p in programs for a in p.params if a.name == GIVEN}
         self.known: Arrays = {t.name: self._input(t.name, t.kind) for t in self.primal.inputs}
 
     def _params(self) -> dict[str, object]:
@@ -139,6 +152,7 @@ class _Variant:
             found = self.record(stage)
             assert found is not None
             same(f"the optimised {stage}", found, want)
+        self._unused(backward)
         true = not any(m in self.done.case.marks for m in UNTRUE)
         self._sums()
         self._tangents(want)
@@ -151,6 +165,24 @@ class _Variant:
         moved = self.record("backward_tangent")
         if true and moved is not None:
             self._differences("second order", d.source, found, {o.name: o.of for o in d.second.outputs})
+
+    def _unused(self, backward: Program) -> None:
+        """One output that nobody uses has no cotangent, and contributes nothing whatever its slope is."""
+        if self.d.backward is None or not any(a.name == GIVEN for a in self.d.backward.params):
+            return
+        outputs = [t.name for t in backward.inputs if t.role is Role.COTANGENT]
+        names = [f"grad_{o.name}" for o in self.primal.outputs if o.kind is Kind.FLOAT and o.differentiable]
+        unused = self.rng.choice([n for n in names if n in outputs] or names)
+        zero = {unused: Array(self.known[unused].shape, [0.0] * len(self.known[unused].data))}
+        params = {**self.params, GIVEN: [n != unused for n in names]}
+        given = self.given(self.d.backward) | {n: a for n, a in zero.items() if unused in self.known}
+        given = {t.name: given[t.name] for t in self.d.backward.inputs}
+        found = run(self.d.backward, given, params)
+        want = run(backward, {t.name: zero.get(t.name, self.known[t.name]) for t in backward.inputs}, self.params)
+        if all(isfinite(v) for a in want.values() for v in a.data):
+            same("with an output unused", found, want)
+            self.done.confirmed["unused outputs"] += 1
+        self.done.calls.append(Call("unused", self.d.variant, self.d.backward, given, self.known, params, found))
 
     def _sums(self) -> None:
         """Through sums of inputs that are kept in their place."""

@@ -54,12 +54,45 @@ def leaf(w: World, scope: Scope) -> Expr:
             found = access(w, scope, c.pick(fits))
             assert found is not None
             return tamed(w, found)
-    make = c.weighted(((3, _literal), (3, _param), (2, _index), (1, _dim)))
+    make = c.weighted(((3, _literal), (3, _param), (2, _index), (1, _dim), (1, _at_limit), (1, _index_power)))
     return make(w, scope)
 
 
 def _literal(w: World, scope: Scope) -> Expr:
-    return literal(w.choose.pick((0.5, 2, 1, 0.3, -1.2, 0)))
+    c = w.choose
+    if c.chance(25):
+        w.mark("power of literals")
+        return Expr(c.pick(("2**2", "0.5**3", "2**-1", "1.5**2", "(1/3)**2", "2.0**-2")), POWER, 0, 4)
+    return literal(c.pick((0.5, 2, 1, 0.3, -1.2, 0)))
+
+
+# Of a param that may be 0 or negative: most are infinite or not a number somewhere.
+AT_LIMITS = (
+    "log({0})", "1/{0}", "sqrt({0})", "{0}**0.5", "{0}**-2", "rsqrt({0})", "lgamma({0})", "asin(2 + {0})", "acosh({0})",
+    "exp(1000 + {0})", "atanh({0})", "log1p({0} - 1)", "reciprocal({0})", "1/{1}", "fmod(1.5, {0})", "cosh(800 + {0})",
+    "floor(1/{0})", "max(1/{0}, {0})",
+)  # fmt: skip
+
+
+def _at_limit(w: World, scope: Scope) -> Expr:
+    """A function of a param, where that has a finite value."""
+    c = w.choose
+    w.mark("function of a param")
+    w.params["edge"] = "{type: float}"
+    w.values.setdefault("edge", c.pick((0.0, -1.0, 1.0, 0.7)))
+    sizes = [s.text for s in w.sizes if s.text.isalpha()] or ["edge"]
+    value = c.pick(AT_LIMITS).format("edge", c.pick(sizes))
+    return tamed(w, Expr(f"where(isfinite({value}), {value}, 0.5)", ATOM, -4, 4))
+
+
+def _index_power(w: World, scope: Scope) -> Expr:
+    if not scope.indices:
+        return _literal(w, scope)
+    w.mark("power of an index")
+    i = w.choose.pick(scope.indices).name
+    return Expr(
+        w.choose.pick((f"2**(-{i})", f"2.0**-{i}", f"0.3**{i}", f"({i} + 1)**-2", f"0.5**({i} - 1)")), POWER, 0, 2
+    )
 
 
 def _param(w: World, scope: Scope) -> Expr:

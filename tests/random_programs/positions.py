@@ -171,6 +171,12 @@ def int_param(w: World) -> str:
 
 def _outside(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
     c = w.choose
+    longer = [i for i in scope.indices if i.size.value > size.value and i.statable]
+    if longer and c.chance(30):
+        w.mark("runs further")
+        i = c.pick(longer)
+        i.other = True
+        return i.name, True
     fits = [t for t in w.tensors if t.kind == "int"]
     if fits and c.chance(20):
         found = access(w, scope, c.pick(fits))

@@ -14,7 +14,7 @@ from tests.emit.torch_cases import result_names, to_tensor
 from tests.emit.torch_exec import function, source
 from tests.random_programs.calls import Call, Checked, same
 
-STAGES = ("forward", "backward", "tangent", "second", "backward_tangent", "through_sums")
+STAGES = ("forward", "backward", "unused", "tangent", "second", "backward_tangent", "through_sums")
 OF_RESIDUALS = ("tangent", "through_sums")
 EXACT = (torch.float64, 1e-7)
 SINGLE = (torch.float32, 2e-3)
@@ -40,7 +40,7 @@ def _check(
     operator: Operator, calls: list[Call], stage: str, forward: list[tuple[Variant, Program]], *, steady: bool
 ) -> None:
     programs = [(c.variant, c.program) for c in calls]
-    f = torch_function("f", programs, operator, masked=stage in ("backward", "second"), forward=forward)
+    f = torch_function("f", programs, operator, masked=stage in ("backward", "unused", "second"), forward=forward)
     run = function(f)
     for c in calls:
         for dtype, tolerance in (EXACT, SINGLE) if steady and stage in ("forward", "backward") else (EXACT,):

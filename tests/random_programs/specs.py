@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.random_programs import statements
+from tests.random_programs import joined, statements
 from tests.random_programs.scope import BATCH, Draw, Size, Tensor, World
 
 DIMS = ("N", "M", "K")
@@ -52,10 +52,10 @@ def _statement(w: World) -> list[str]:
     make = w.choose.weighted(
         (
             (11, statements.assign), (2, statements.components), (5, statements.scatter), (4, statements.recurrence),
-            (2, statements.variants),
+            (2, statements.variants), (3, joined.joined), (2, joined.counted),
         )
     )  # fmt: skip
-    return make(w)
+    return make(w) or statements.assign(w)
 
 
 def _inputs(w: World) -> tuple[list[str], dict[str, tuple[int, ...]]]:
@@ -243,7 +243,7 @@ def _outputs(w: World, lines: list[str]) -> list[str]:
             entries.append(f"  {n}: {{shape: {_shown(shape)}}}" if plain and shape else f"  {n}: {{doc: made}}")
         w.mark("declared outputs")
         return ["outputs:", *entries]
-    recurrent = "recurrence" in w.marks
+    recurrent = "recurrence" in w.marks or "discrete recurrence" in w.marks
     if kept != unread or recurrent or not unread or c.chance(20):
         w.mark("listed outputs", *(("read and an output",) if kept != unread else ()))
         return [f"outputs: [{', '.join(kept or names[-1:])}]"]

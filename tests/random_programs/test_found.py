@@ -162,6 +162,42 @@ FOUND = {
         "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
         "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
     ),
+    "a logistic function of constants": "inputs: {x: {shape: [N]}}\nforward: y[n] = x[n]/(1 + exp(1.5**3))\n",
+    "powers of literals around a rewrite": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = 1/(1 + exp(x[n]*2**3))\n"
+        "  z[n] = (x[n]/2**2)/(1 + exp(w[n]))\n"
+    ),
+    "negative powers of an index": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[n] = sin(x[n])*2**(-n) + tanh(x[n])*2.0**-n + x[n]*0.3**n'\n"
+    ),
+    "functions of a condition": (
+        "inputs: {x: {shape: [N]}}\n"
+        "forward: 'y[n] = x[n]*floor(x[n] > 0) + abs(x[n] > 0.5)*round(x[n] < 1)*sign(x[n] > 0)'\n"
+    ),
+    "functions of a size": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [k, q, y]\n"
+        "forward: |\n"
+        "  k[n < N] = fmod(N, 3) + square(N) - remainder(-N, 2)\n"
+        "  q[n < N] = 3**n\n"
+        "  y[n] = x[n]*rsqrt(N)\n"
+    ),
+    "functions of a param at its limits": (
+        "inputs: {x: {shape: [N]}}\n"
+        "params: {zero: {type: float}, minus: {type: float}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = where(x[n] > 0, log(zero), 1/zero) + where(x[n] > 0.5, exp(1000 + zero), lgamma(zero))\n"
+        "  z[n] = where(x[n] > 0, minus**0.5, sqrt(minus)) + zero**-2\n"
+    ),
+    "the order of a function": (
+        "inputs: {x: {shape: [N]}}\nparams: {order: {type: int}}\n"
+        "forward: y[n] = polygamma(order, 1 + x[n]**2) + polygamma(N, 2 + x[n]**2)\n"
+    ),
+    "a quotient of zeros": "inputs: {x: {shape: [N]}}\nforward: y[n] = where(n > 5, x[n]/(0/x[n]), x[n])\n",
     "fractions of totals that start somewhere": (
         "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
         "outputs: [y, t]\n"
@@ -236,8 +272,80 @@ FOUND = {
         "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
         "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
     ),
+    "outputs with slopes of their own": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z, u]\n"
+        "forward: |\n"
+        "  y[..., n] = 2*x[..., n]*w[n]\n"
+        "  t[..., n] = sqrt(1 + square(x[..., n]))\n"
+        "  z[..., n] = log(t[..., n])\n"
+        "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
+    ),
+    "a sum of integers step by step": (
+        "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[..., t] = c[..., t - 1] + ids[..., t]\n"
+        "  y[..., t] = x[..., t]*c[..., t] + 0.5*y[..., t - 1]\n"
+    ),
+    "conditions step by step": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [seen, calm, y]\n"
+        "forward: |\n"
+        "  seen[..., t] = seen[..., t - 1] or x[..., t] > 0.5\n"
+        "  calm[..., N] = true\n"
+        "  calm[..., t] = calm[..., t + 1] and x[..., t] < 1\n"
+        "  y[..., t] = where(seen[..., t], square(x[..., t]), 0) + where(calm[..., t], x[..., t], 0)\n"
+    ),
+    "pointers that are followed": (
+        "inputs: {x: {shape: [T, S]}, ids: {shape: [T, S], dtype: int}}\n"
+        "outputs: [path, y]\n"
+        "forward: |\n"
+        "  path[T] = 1\n"
+        "  path[t] = ids[t, path[t + 1]]\n"
+        "  y = sum[t](sin(x[t, path[t]]))\n"
+    ),
+    "the best path": (
+        "inputs: {x: {shape: [..., T, S]}, w: {shape: [S, S]}}\n"
+        "outputs: [best, path, score]\n"
+        "forward: |\n"
+        "  best[..., t, s < S] = x[..., t, s] + max[p < S](best[..., t - 1, p] + w[p, s])\n"
+        "  back[..., t < T, s < S] = argmax[p < S](best[..., t, p] + w[p, s])\n"
+        "  last[...] = argmax[s < S](best[..., T - 1, s])\n"
+        "  path[..., T] = last[...]\n"
+        "  path[..., t < T] = where(t == T - 1, path[..., t + 1], back[..., t, path[..., t + 1]])\n"
+        "  score[...] = sum[t < T](x[..., t, path[..., t]])\n"
+    ),
+    "a float, an integer and a condition together": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [h, c, on]\n"
+        "forward: |\n"
+        "  h[..., -1] = 0.5\n"
+        "  c[..., -1] = 2\n"
+        "  h[..., t] = where(on[..., t - 1], 0.5*h[..., t - 1], sin(x[..., t])) + 0.1*c[..., t - 1]\n"
+        "  c[..., t] = where(h[..., t] > 0.3, c[..., t - 1] + 1, 0)\n"
+        "  on[..., t] = c[..., t] % 2 == 1 and not on[..., t - 1]\n"
+    ),
+    "a start of a smaller kind": (
+        "inputs: {x: {shape: [N]}, on: {shape: [], dtype: bool}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[-1] = on\n"
+        "  c[t < N] = 2*c[t - 1] + 1\n"
+        "  h[-1] = on\n"
+        "  h[t] = 0.5*h[t - 1] + x[t]\n"
+        "  y[t] = h[t]*c[t]\n"
+    ),
 }
 SHAPES = {
+    "a logistic function of constants": {"x": (3,)},
+    "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
+    "negative powers of an index": {"x": (4,)},
+    "functions of a condition": {"x": (4,)},
+    "functions of a size": {"x": (24,)},
+    "functions of a param at its limits": {"x": (4,)},
+    "the order of a function": {"x": (3,)},
+    "a quotient of zeros": {"x": (3,)},
     "a whole number where nothing can be read": {"x": (1,)},
     "a remainder behind a plus": {"x": (3,)},
     "one point": {"x": ()},
@@ -264,6 +372,12 @@ SHAPES = {
     "one behind the other": {"x": (3,), "w": (2,)},
     "one behind the other in a batch": {"x": (1, 3), "w": (2, 2)},
     "a diagonal of blocks": {"x": (2, 3), "w": (1, 2)},
+    "a sum of integers step by step": {"x": (2, 3), "ids": (2, 3)},
+    "conditions step by step": {"x": (2, 4)},
+    "pointers that are followed": {"x": (3, 2), "ids": (3, 2)},
+    "the best path": {"x": (2, 3, 3), "w": (3, 3)},
+    "a float, an integer and a condition together": {"x": (2, 5)},
+    "a start of a smaller kind": {"x": (3,), "on": ()},
     "added to a part": {"x": (3,), "w": (2,)},
     "dropped beyond the end": {"x": (3,), "w": (2,)},
     "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
@@ -273,7 +387,7 @@ SHAPES = {
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
     usual = {"x": (2, 3), "w": (3,)}
-    values = {"p": 0.3, "limit": 0.7}
+    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2}
     cases = {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}
     return {name: check(case) for name, case in cases.items()}
 

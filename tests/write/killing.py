@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from opgen import build
-from opgen.native.library import CACHE_VARIABLE, cached, compile_op, generation
+from opgen.native.library import cached, compile_op, generation
 from opgen.native.toolchain import toolchain
+from opgen.write.user_cache import CACHE_VARIABLE
 
 FORMULAS = ("2*x", "sin(x)*x", "exp(-x)")
 OP = "gone_soon"

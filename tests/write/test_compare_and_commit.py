@@ -9,14 +9,15 @@ import pytest
 
 from opgen.write.compare import Change, Status, Unit, compare, removal
 from opgen.write.paths import OutsideError, inside, spec_label
-from opgen.write.writer import commit
+from opgen.write.writer import commit, exclusive
 
 UNIT = Unit("op", {"a.py": "a = 1\n", "csrc/a.cpp": "// a\n"}, "specs/op.yaml", "00", {"namespace": "opgen"})
 
 
 def write(out: Path, unit: Unit, *, force: bool = False) -> dict[str, Status]:
     changes = compare(out, unit, "1")
-    commit(out, changes, folder=unit.folder, pending=unit.pending, force=force)
+    with exclusive(out):
+        commit(out, changes, folder=unit.folder, pending=unit.pending, force=force)
     return statuses(changes)
 
 
@@ -47,8 +48,7 @@ def test_second_write_touches_nothing(tmp_path: Path) -> None:
 
 def test_no_temporary_file_and_no_journal_stay(tmp_path: Path) -> None:
     write(tmp_path, UNIT)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [".opgen_cache", "op"]
-    assert not [p for p in (tmp_path / ".opgen_cache").rglob("*") if p.is_file()]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["op"]
 
 
 def test_unmodified_files_are_updated_and_orphans_removed(tmp_path: Path) -> None:
@@ -141,3 +141,29 @@ def test_spec_label_is_relative_to_the_project(tmp_path: Path) -> None:
     assert spec_label(tmp_path / "specs/a.yaml") == "a.yaml"
     (tmp_path / "pyproject.toml").touch()
     assert spec_label(tmp_path / "specs/a.yaml") == "specs/a.yaml"
+
+
+LONG = "value = function(first_argument, second_argument)  # why\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (LONG.replace("\n", "\r\n"), Status.UNCHANGED),  # a checkout on Windows
+        ("value = function(\n    first_argument,\n    second_argument,\n)  # why\n", Status.UPDATED),  # a formatter
+        (LONG.replace("# why", "# why not"), Status.EDITED),
+        (LONG.replace("second", "third"), Status.EDITED),
+        (LONG.replace(")", ""), Status.EDITED),
+    ],
+)
+def test_what_a_formatter_does_is_no_hand_edit(tmp_path: Path, text: str, status: Status) -> None:
+    unit = Unit("op", {"a.py": LONG})
+    write(tmp_path, unit)
+    (tmp_path / "op/a.py").write_bytes(text.encode())
+    assert statuses(compare(tmp_path, unit, "1"))["op/a.py"] is status
+
+
+def test_line_ends_do_not_hide_whose_a_file_is(tmp_path: Path) -> None:
+    write(tmp_path, UNIT)
+    (tmp_path / "op/csrc/a.cpp").write_bytes(b"// a\r\n")
+    assert write(tmp_path, Unit("op", {"csrc/a.cpp": "// b\n"}))["op/csrc/a.cpp"] is Status.UPDATED

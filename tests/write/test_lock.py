@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 from opgen.write.lock import locked, unless_held
+from opgen.write.writer import exclusive
 
 HOLD = (
     "import sys, pathlib\nfrom opgen.write.lock import locked\n"
@@ -65,3 +67,23 @@ def test_nobody_gets_a_lock_while_it_is_looked_at(tmp_path: Path) -> None:
 def _take(path: Path, got: threading.Event) -> None:
     with locked(path):
         got.set()
+
+
+def test_writers_take_turns_and_leave_nothing(tmp_path: Path) -> None:
+    """The folder of the lock is removed by each that leaves, while others come in."""
+    inside: list[int] = []
+    most: list[int] = []
+
+    def write(number: int) -> None:
+        for _ in range(50):
+            with exclusive(tmp_path):
+                inside.append(number)
+                (tmp_path / ".opgen_cache/staged/op").mkdir(parents=True)
+                most.append(len(inside))
+                (tmp_path / ".opgen_cache/staged/op").rmdir()
+                inside.remove(number)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert most == [1] * 200
+    assert not list(tmp_path.iterdir())

@@ -19,8 +19,15 @@ struct alpha_compositing_forward_through_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
+    double through_running;
     for (int64_t t = 0; t < t_size.size; ++t) {
-      { through.store((t == 0 ? opmath_t(1) : through.load(place, t - 1)) * (1 - alpha.load(place, t)), place, t); }
+      {
+        if (t == 0) {
+          through_running = 1;
+        }
+        through_running *= 1 - alpha.load(place, t);
+        through.store(static_cast<opmath_t>(through_running), place, t);
+      }
     }
   }
 };
@@ -107,10 +114,15 @@ struct alpha_compositing_forward_output_step {
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t t = Team::rank(); t < t_size.size; t += Team::size) {
-      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-      output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
+    for (int64_t t = Team::rank(), stop = 0; stop < t_size.size;) {
+      stop = rt::next_stop<Team>(stop, t_size.size);
+      for (; t < stop; t += Team::size) {
+        const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+        output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -169,9 +181,14 @@ struct alpha_compositing_backward_grad_weight_1_step {
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_weight_output_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      grad_weight_output_fold.add(grad_output.load_or_zero(place, c) * colour.load(place, t, c));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        grad_weight_output_fold.add(grad_output.load_or_zero(place, c) * colour.load(place, t, c));
+      }
+      grad_weight_output_fold.settle();
     }
+    grad_weight_output_fold.finish();
     rt::join<Team>(&grad_weight_output_fold);
     const opmath_t grad_weight_output = grad_weight_output_fold.value;
     if (Team::rank() == 0) {

@@ -15,16 +15,14 @@ int forward_through(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &through, &alpha, &through);
   rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      double through_running[rt::block];
       for (int64_t t = 0; t < T; ++t) {
         rt::each(run.size, [&](int64_t i) {
-          opmath_t part_2;
           if (t == 0) {
-            part_2 = 1;
-          } else {
-            part_2 = rt::load(through, run.of(0, i) + (t - 1) * through.stride(1));
+            through_running[i] = 1;
           }
-          rt::store(through, run.of(2, i) + t * through.stride(1), part_2 * (1 - rt::load(alpha, run.of(1,
-                    i) + t * alpha.stride(1))));
+          through_running[i] *= 1 - rt::load(alpha, run.of(1, i) + t * alpha.stride(1));
+          rt::store(through, run.of(2, i) + t * through.stride(1), through_running[i]);
         });
       }
     });
@@ -91,6 +89,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           }
           output_value_fold.add(lane, part_3 * alpha_at[i] * colour_at[i]);
         });
+        output_value_fold.ran(run.size);
       });
       const opmath_t output_value = output_value_fold.value();
       rt::store(output, row.at[3], output_value);
@@ -123,6 +122,7 @@ int backward_grad_weight_1(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * colour_at[i];
           grad_weight_output_fold.add(lane, value);
         });
+        grad_weight_output_fold.ran(run.size);
       });
       const opmath_t grad_weight_output = grad_weight_output_fold.value();
       rt::store(grad_weight_1, row.at[3], rt::load(grad_weight, row.at[2]) + grad_weight_output);

@@ -19,49 +19,61 @@ struct attention_forward_0_output_step {
   rt::Tensor<const scalar_t> value;
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   opmath_t scale;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_2 = j <= i ? scale * sum_e : t;
+      sum_e.finish();
+      const opmath_t t_2 = j <= i_2 ? scale * sum_e.value : t;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -86,10 +98,12 @@ int run_attention_forward_0_output(const OpgenCall& call) {
   step.value = args.template tensor<const scalar_t>(3);
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -97,6 +111,10 @@ int run_attention_forward_0_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_0_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_0_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_0_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -114,11 +132,11 @@ struct attention_forward_0_softmax_j_scale_step {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t softmax_j_scale_value;
-    compute(softmax_j_sum.load(place, i), &softmax_j_scale_value);
-    softmax_j_scale.store(softmax_j_scale_value, place, i);
+    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
+    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -173,49 +191,61 @@ struct attention_forward_1_output_step {
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
   int64_t E;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_3 = j <= i ? t * sum_e : t_2;
+      sum_e.finish();
+      const opmath_t t_3 = j <= i_2 ? t * sum_e.value : t_2;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_3);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_4 = rt::exp(t_3 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_4);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_4 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_4 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -241,9 +271,11 @@ int run_attention_forward_1_output(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -251,6 +283,10 @@ int run_attention_forward_1_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_1_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_1_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_1_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- forward_2
@@ -269,48 +305,60 @@ struct attention_forward_2_output_step {
   rt::Tensor<const scalar_t> value;
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   opmath_t scale;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t = scale * sum_e;
+      sum_e.finish();
+      const opmath_t t = scale * sum_e.value;
       const opmath_t factor = softmax_j_max_value_fold.raise(t);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_2 = rt::exp(t - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_2);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_2 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_2 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -335,10 +383,12 @@ int run_attention_forward_2_output(const OpgenCall& call) {
   step.value = args.template tensor<const scalar_t>(3);
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -346,6 +396,10 @@ int run_attention_forward_2_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_2_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_2_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_2_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- forward_3
@@ -364,48 +418,60 @@ struct attention_forward_3_output_step {
   rt::Tensor<opmath_t> softmax_j_max;
   rt::Tensor<opmath_t> softmax_j_sum;
   int64_t E;
+  opmath_t* lost;
   rt::Divider v_size;
   rt::Divider e_size;
   rt::Divider j_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(0, place, i, v);
+      output.store(0, place, i_2, v);
+      lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e = 0;
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
-        sum_e += query.load(place, i, e) * key.load(place, j, e);
+        sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
+        if (e % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t t_2 = t * sum_e;
+      sum_e.finish();
+      const opmath_t t_2 = t * sum_e.value;
       const opmath_t factor = softmax_j_max_value_fold.raise(t_2);
       if (factor != 1) {
-        softmax_j_sum_value_fold.value *= factor;
+        softmax_j_sum_value_fold.scale(factor);
         for (int64_t v = 0; v < v_size.size; ++v) {
-          output.store(factor * output.load(place, i, v), place, i, v);
+          output.store(factor * output.load(place, i_2, v), place, i_2, v);
+          lost_row[v] *= factor;
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
       const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
-        output.store(output.load(place, i, v) + t_3 * value.load(place, j, v), place, i, v);
+        opmath_t high = output.load(place, i_2, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v], t_3 * value.load(place, j, v));
+        output.store(high, place, i_2, v);
       }
+      if (j % rt::block_adds == rt::block_adds - 1) softmax_j_sum_value_fold.settle();
     }
+    softmax_j_sum_value_fold.finish();
     const opmath_t softmax_j_max_value = softmax_j_max_value_fold.value;
     const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold.value;
-    softmax_j_max.store(softmax_j_max_value, place, i);
-    softmax_j_sum.store(softmax_j_sum_value, place, i);
+    softmax_j_max.store(softmax_j_max_value, place, i_2);
+    softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
-      output.store(1 / softmax_j_sum_value * output.load(place, i, v), place, i, v);
+      const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
+      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
     }
   }
 };
@@ -431,9 +497,11 @@ int run_attention_forward_3_output(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<opmath_t>(4);
   step.softmax_j_sum = args.template tensor<opmath_t>(5);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -441,6 +509,10 @@ int run_attention_forward_3_output(const OpgenCall& call) {
 
 extern "C" int attention_forward_3_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_3_output<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_forward_3_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_0
@@ -462,60 +534,78 @@ struct attention_backward_0_grad_query_step {
   rt::Tensor<const scalar_t> key;
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   opmath_t scale;
   rt::Divider j_size;
-  rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp((j <= i ? scale * sum_e : t) - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = (j <= i_2 ? scale * sum_e.value : t) - softmax_j_max_value;
+      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const bool t_2 = j <= i;
-      const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2 : t) - softmax_j_max_value);
-      const opmath_t part_4 = part_5 * softmax_j_scale_value;
-      const opmath_t t_3 = t_2 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) : opmath_t(0);
+      grad_softmax_j_2.finish();
+      const bool t_2 = j <= i_2;
+      const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
+      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_3 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_3 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(scale * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : scale) * whole, place, i_2, e);
     }
   }
 };
@@ -544,11 +634,13 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
   step.key = args.template tensor<const scalar_t>(5);
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -556,6 +648,10 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_0_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_0_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_0_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -572,12 +668,14 @@ struct attention_backward_0_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_max;
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   opmath_t scale;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -585,36 +683,52 @@ struct attention_backward_0_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const bool t_5 = j <= i;
-      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3 : t_4) - softmax_j_max.load(place, i));
-      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) : opmath_t(0);
+      grad_softmax_j_3.finish();
+      const bool t_5 = j <= i_2;
+      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
+      const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_7 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_7 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_6 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(scale * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -645,12 +759,14 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<const opmath_t>(6);
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -658,6 +774,11 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_0_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_0_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_0_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_1
@@ -679,59 +800,78 @@ struct attention_backward_1_grad_query_step {
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
   int64_t E;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   rt::Divider j_size;
-  rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp((j <= i ? t * sum_e : t_2) - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = (j <= i_2 ? t * sum_e.value : t_2) - softmax_j_max_value;
+      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        const opmath_t part_4 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(part_4 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const bool t_3 = j <= i;
-      const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2 : t_2) - softmax_j_max_value) * softmax_j_scale_value;
-      const opmath_t t_4 = t_3 ? part_4 * (grad_softmax_j_2 - dot_softmax_j_value) : opmath_t(0);
+      grad_softmax_j_2.finish();
+      const bool t_3 = j <= i_2;
+      const opmath_t part_5 = rt::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
+      const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
+      const opmath_t t_4 = t_3 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_4 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_4 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(t * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : t) * whole, place, i_2, e);
     }
   }
 };
@@ -761,10 +901,12 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -772,6 +914,10 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_1_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_1_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_1_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -789,11 +935,13 @@ struct attention_backward_1_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
   int64_t E;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -801,37 +949,53 @@ struct attention_backward_1_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_6 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const bool t_7 = j <= i;
-      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3 : t_6) - softmax_j_max.load(place, i));
-      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i);
-      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3 - dot_softmax_j.load(place, i)) : opmath_t(0);
+      grad_softmax_j_3.finish();
+      const bool t_7 = j <= i_2;
+      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i_2));
+      const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i_2);
+      const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_9 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_9 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_8 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_8 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(t_5 * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : t_5) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -863,11 +1027,13 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -875,6 +1041,11 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_1_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_1_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_1_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_2
@@ -896,57 +1067,74 @@ struct attention_backward_2_grad_query_step {
   rt::Tensor<const scalar_t> key;
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   opmath_t scale;
   rt::Divider j_size;
-  rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    opmath_t* lost_row = lost + point * (e_size.size);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp(scale * sum_e - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = rt::exp(scale * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const opmath_t part_4 = rt::exp(scale * sum_e_2 - softmax_j_max_value);
-      const opmath_t t = part_4 * (grad_softmax_j_2 - dot_softmax_j_value);
+      grad_softmax_j_2.finish();
+      const opmath_t part_4 = rt::exp(scale * sum_e_2.value - softmax_j_max_value);
+      const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(softmax_j_scale_value * scale * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : softmax_j_scale_value * scale) * whole, place, i_2, e);
     }
   }
 };
@@ -975,11 +1163,13 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
   step.key = args.template tensor<const scalar_t>(5);
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -987,6 +1177,10 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_2_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_2_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_2_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -1003,12 +1197,14 @@ struct attention_backward_2_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_max;
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   opmath_t scale;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -1016,35 +1212,52 @@ struct attention_backward_2_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const opmath_t t_2 = rt::exp(scale * sum_e_3 - softmax_j_max.load(place, i));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3 - dot_softmax_j.load(place, i));
+      grad_softmax_j_3.finish();
+      const opmath_t t_2 = rt::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
+      const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_4 = t_2 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_3 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_3 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_4 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_4 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(scale * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : scale) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -1075,12 +1288,14 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
   step.softmax_j_max = args.template tensor<const opmath_t>(6);
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.scale = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -1088,6 +1303,11 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
 
 extern "C" int attention_backward_2_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_2_grad_value<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_2_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_3
@@ -1109,57 +1329,74 @@ struct attention_backward_3_grad_query_step {
   rt::Tensor<opmath_t> dot_softmax_j;
   rt::Tensor<opmath_t> grad_query;
   int64_t E;
+  opmath_t* lost;
+  rt::Divider e_size;
   rt::Divider v_2_size;
   rt::Divider e_2_size;
   rt::Divider j_size;
-  rt::Divider e_size;
+  int64_t S;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i);
-    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i);
+    const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
+    const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_softmax_j = 0;
+      rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j += part * value.load(place, j, v_2);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j.add(part * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j.settle();
       }
-      opmath_t sum_e = 0;
+      grad_softmax_j.finish();
+      rt::Sum<opmath_t> sum_e;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
-      const opmath_t part_2 = rt::exp(t * sum_e - softmax_j_max_value);
-      dot_softmax_j_value_fold.add(grad_softmax_j * (part_2 * softmax_j_scale_value));
+      sum_e.finish();
+      const opmath_t part_2 = rt::exp(t * sum_e.value - softmax_j_max_value);
+      dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
+      if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
+    dot_softmax_j_value_fold.finish();
     const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold.value;
-    dot_softmax_j.store(dot_softmax_j_value, place, i);
+    dot_softmax_j.store(dot_softmax_j_value, place, i_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(0, place, i, e);
+      grad_query.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_e_2 = 0;
+      rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        sum_e_2 += query.load(place, i, e_2) * key.load(place, j, e_2);
+        sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e_2.settle();
       }
-      opmath_t grad_softmax_j_2 = 0;
+      sum_e_2.finish();
+      rt::Sum<opmath_t> grad_softmax_j_2;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
-        const opmath_t part_3 = grad_output.load_or_zero(place, i, v_2);
-        grad_softmax_j_2 += part_3 * value.load(place, j, v_2);
+        const opmath_t part_3 = grad_output.load_or_zero(place, i_2, v_2);
+        grad_softmax_j_2.add(part_3 * value.load(place, j, v_2));
+        if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
-      const opmath_t part_4 = rt::exp(t * sum_e_2 - softmax_j_max_value);
-      const opmath_t t_2 = part_4 * (grad_softmax_j_2 - dot_softmax_j_value);
+      grad_softmax_j_2.finish();
+      const opmath_t part_4 = rt::exp(t * sum_e_2.value - softmax_j_max_value);
+      const opmath_t t_2 = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_query.store(grad_query.load(place, i, e) + t_2 * key.load(place, j, e), place, i, e);
+        opmath_t high = grad_query.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * key.load(place, j, e));
+        grad_query.store(high, place, i_2, e);
       }
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
-      grad_query.store(t * softmax_j_scale_value * grad_query.load(place, i, e), place, i, e);
+      const opmath_t whole = rt::total(grad_query.load(place, i_2, e), lost_row[e]);
+      grad_query.store((S == 0 ? opmath_t(1) : t * softmax_j_scale_value) * whole, place, i_2, e);
     }
   }
 };
@@ -1189,10 +1426,12 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
   step.dot_softmax_j = args.template tensor<opmath_t>(6);
   step.grad_query = args.template tensor<opmath_t>(7);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
+  step.e_size = rt::Divider(call.dims[1]);
   step.v_2_size = rt::Divider(call.dims[3]);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
-  step.e_size = rt::Divider(call.dims[1]);
+  step.S = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -1200,6 +1439,10 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
 
 extern "C" int attention_backward_3_grad_query(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_3_grad_query<scalar_t>(*call));
+}
+
+extern "C" int64_t attention_backward_3_grad_query_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
@@ -1217,11 +1460,13 @@ struct attention_backward_3_grad_value_step {
   rt::Tensor<const opmath_t> softmax_j_scale;
   rt::Tensor<const opmath_t> dot_softmax_j;
   int64_t E;
+  opmath_t* lost;
   rt::Divider e_2_size;
   rt::Divider v_size;
   rt::Divider e_3_size;
   rt::Divider v_3_size;
   rt::Divider i_size;
+  int64_t L;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -1229,36 +1474,53 @@ struct attention_backward_3_grad_value_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
+      lost_row[e_2] = 0;
     }
     for (int64_t v = 0; v < v_size.size; ++v) {
       grad_value.store(0, place, j, v);
+      lost_row[v + e_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t sum_e_3 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        sum_e_3 += query.load(place, i, e_3) * key.load(place, j, e_3);
+        sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) sum_e_3.settle();
       }
-      opmath_t grad_softmax_j_3 = 0;
+      sum_e_3.finish();
+      rt::Sum<opmath_t> grad_softmax_j_3;
       for (int64_t v_3 = 0; v_3 < v_3_size.size; ++v_3) {
-        const opmath_t part = grad_output.load_or_zero(place, i, v_3);
-        grad_softmax_j_3 += part * value.load(place, j, v_3);
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v_3);
+        grad_softmax_j_3.add(part * value.load(place, j, v_3));
+        if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
-      const opmath_t t_4 = rt::exp(t_3 * sum_e_3 - softmax_j_max.load(place, i));
-      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i);
-      const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3 - dot_softmax_j.load(place, i));
+      grad_softmax_j_3.finish();
+      const opmath_t t_4 = rt::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
+      const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
+      const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * part_2;
       const opmath_t t_6 = t_4 * softmax_j_scale_value_2;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_key.store(grad_key.load(place, j, e_2) + t_5 * query.load(place, i, e_2), place, j, e_2);
+        opmath_t high = grad_key.load(place, j, e_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e_2], t_5 * query.load(place, i_2, e_2));
+        grad_key.store(high, place, j, e_2);
       }
       for (int64_t v = 0; v < v_size.size; ++v) {
-        grad_value.store(grad_value.load(place, j, v) + t_6 * grad_output.load_or_zero(place, i, v), place, j, v);
+        opmath_t high = grad_value.load(place, j, v);
+        rt::add_exactly<opmath_t>(&high, &lost_row[v + e_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, v));
+        grad_value.store(high, place, j, v);
       }
     }
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-      grad_key.store(t_3 * grad_key.load(place, j, e_2), place, j, e_2);
+      const opmath_t whole = rt::total(grad_key.load(place, j, e_2), lost_row[e_2]);
+      grad_key.store((L == 0 ? opmath_t(1) : t_3) * whole, place, j, e_2);
+    }
+    for (int64_t v = 0; v < v_size.size; ++v) {
+      const opmath_t whole_2 = rt::total(grad_value.load(place, j, v), lost_row[v + e_2_size.size]);
+      grad_value.store(whole_2, place, j, v);
     }
   }
 };
@@ -1290,11 +1552,13 @@ int run_attention_backward_3_grad_value(const OpgenCall& call) {
   step.softmax_j_scale = args.template tensor<const opmath_t>(7);
   step.dot_softmax_j = args.template tensor<const opmath_t>(8);
   step.E = call.dims[1];
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_2_size = rt::Divider(call.dims[1]);
   step.v_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[1]);
   step.v_3_size = rt::Divider(call.dims[3]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.L = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -1304,31 +1568,36 @@ extern "C" int attention_backward_3_grad_value(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_backward_3_grad_value<scalar_t>(*call));
 }
 
+extern "C" int64_t attention_backward_3_grad_value_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+}
+
 extern "C" const OpgenCudaStep attention_cuda_steps[] = {
     // 0
-    {attention_forward_0_output, nullptr, 0},
+    {attention_forward_0_output, attention_forward_0_output_workspace, 0},
     // 1
     {attention_forward_0_softmax_j_scale, nullptr, 0},
     // 2
-    {attention_forward_1_output, nullptr, 0},
+    {attention_forward_1_output, attention_forward_1_output_workspace, 0},
     // 3
-    {attention_forward_2_output, nullptr, 0},
+    {attention_forward_2_output, attention_forward_2_output_workspace, 0},
     // 4
-    {attention_forward_3_output, nullptr, 0},
+    {attention_forward_3_output, attention_forward_3_output_workspace, 0},
     // 5
-    {attention_backward_0_grad_query, nullptr, 0},
+    {attention_backward_0_grad_query, attention_backward_0_grad_query_workspace, 0},
     // 6
-    {attention_backward_0_grad_value, nullptr, 0},
+    {attention_backward_0_grad_value, attention_backward_0_grad_value_workspace, 0},
     // 7
-    {attention_backward_1_grad_query, nullptr, 0},
+    {attention_backward_1_grad_query, attention_backward_1_grad_query_workspace, 0},
     // 8
-    {attention_backward_1_grad_value, nullptr, 0},
+    {attention_backward_1_grad_value, attention_backward_1_grad_value_workspace, 0},
     // 9
-    {attention_backward_2_grad_query, nullptr, 0},
+    {attention_backward_2_grad_query, attention_backward_2_grad_query_workspace, 0},
     // 10
-    {attention_backward_2_grad_value, nullptr, 0},
+    {attention_backward_2_grad_value, attention_backward_2_grad_value_workspace, 0},
     // 11
-    {attention_backward_3_grad_query, nullptr, 0},
+    {attention_backward_3_grad_query, attention_backward_3_grad_query_workspace, 0},
     // 12
-    {attention_backward_3_grad_value, nullptr, 0},
+    {attention_backward_3_grad_value, attention_backward_3_grad_value_workspace, 0},
 };

@@ -15,12 +15,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -29,8 +29,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = -rt::inf<opmath_t>();
@@ -40,9 +40,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -56,7 +57,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -64,8 +65,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_3[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_tile[i * V_2 + e];
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
+            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -75,7 +77,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale_2 = 1 / softmax_j_sum_value;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
         });
@@ -113,12 +115,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -127,8 +129,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
@@ -139,9 +141,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -155,7 +158,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_4[rt::tile_width];
@@ -163,8 +166,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
             t_4[i] = rt::exp(t_3[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_4[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * value_tile[i * V_2 + e];
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
+            const auto value = t_4[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -174,7 +178,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = 1 / softmax_j_sum_value;
+        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
         });
@@ -194,12 +198,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -208,8 +212,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
@@ -218,9 +222,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -234,7 +239,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_2[rt::tile_width];
@@ -242,8 +247,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
             t_2[i] = rt::exp(t[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_2[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
-            const auto value = t_2[i] * value_tile[i * V_2 + e];
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
+            const auto value = t_2[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -253,7 +259,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale_2 = 1 / softmax_j_sum_value;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
         });
@@ -272,12 +278,12 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
   const rt::Tensor<opmath_t> output(call, 5, 3, 0);
   rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value, &softmax_j_max, &softmax_j_sum, &output);
+  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
   outer.step(0, query.stride(1));
   outer.step(3, softmax_j_max.stride(1));
   outer.step(4, softmax_j_sum.stride(1));
@@ -286,8 +292,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
@@ -297,9 +303,10 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_tile.fill(value, rows.at[2] + start * value.stride(1), size, value.stride(1), V_2, value.stride(2), V_2);
+        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
+                          value_2.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -313,7 +320,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
           if (factor != 1) {
             softmax_j_sum_value_fold[r].scale(factor);
-            rt::each(V_2, [&](int64_t e) { output_sum[r * V_2 + e] *= factor; });
+            output_sum.from(r * V_2).scale(V_2, factor);
           }
           const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -321,8 +328,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
             softmax_j_sum_value_fold[r].add(lane, t_3[i]);
           });
-          rt::sums(size, V_2, &output_sum[r * V_2], [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_tile[i * V_2 + e];
+          softmax_j_sum_value_fold[r].ran(size);
+          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
+            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
             return value;
           });
         }
@@ -332,7 +340,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
         rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = 1 / softmax_j_sum_value;
+        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
         });
@@ -351,7 +359,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -359,7 +367,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -372,11 +380,11 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -395,16 +403,16 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -415,6 +423,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * part_4);
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -426,18 +435,18 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -448,14 +457,14 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_6 = part_5 * softmax_j_scale_value_of[r] * part_7;
             t_3[i] = t_2 ? part_6 : opmath_t(0);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * E + e]);
@@ -477,17 +486,17 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -495,17 +504,17 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_4 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
@@ -525,14 +534,14 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_6[rt::tile_width];
@@ -543,18 +552,18 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_6[i] = part_2 * softmax_j_scale_tile[i];
             t_7[i] = t_5 ? t_6[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_7[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * E + e]);
@@ -577,7 +586,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t V_2 = call.dims[3];
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -585,7 +594,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -598,11 +607,11 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -622,16 +631,16 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -641,6 +650,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(part_2 - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_3 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -652,18 +662,18 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_4[rt::tile_width];
@@ -674,14 +684,14 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r] * part_6;
             t_4[i] = t_3 ? part_5 : opmath_t(0);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t;
+        const opmath_t scale = S == 0 ? opmath_t(1) : t;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale * grad_query_sum[r * E + e]);
@@ -702,17 +712,17 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -720,17 +730,17 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
       const opmath_t t_6 = -rt::inf<opmath_t>();
       grad_key_sum.clear(rt::tile_rows * E);
@@ -751,14 +761,14 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_8[rt::tile_width];
@@ -768,18 +778,18 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_8[i] = rt::exp((t_7 ? t_5 * sum_e_3[i] : t_6) - softmax_j_max_tile[i]) * softmax_j_scale_tile[i];
             t_9[i] = t_7 ? t_8[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_9[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_8[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_5;
+        const opmath_t scale = L == 0 ? opmath_t(1) : t_5;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
         });
@@ -802,7 +812,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -810,7 +820,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -823,11 +833,11 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -845,16 +855,16 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -863,6 +873,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_2 = rt::exp(scale * sum_e[i] - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -874,18 +885,18 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t[rt::tile_width];
@@ -893,11 +904,14 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(scale * sum_e_2[i] - softmax_j_max_value_of[r]);
             t[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) { return t[i] * key_tile_2[i * E + e]; });
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
+            const auto value = t[i] * key_tile_2[i * E + e];
+            return value;
+          });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = softmax_j_scale_value_of[r] * scale;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : softmax_j_scale_value_of[r] * scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * E + e]);
@@ -919,17 +933,17 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -937,17 +951,17 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
@@ -966,14 +980,14 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_3[rt::tile_width];
@@ -984,18 +998,18 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_3[i] = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
             t_4[i] = t_2 * softmax_j_scale_value_2;
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = scale;
+        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * E + e]);
@@ -1018,7 +1032,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t V_2 = call.dims[3];
   const int64_t L = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
@@ -1026,7 +1040,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
+  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
               &grad_query);
   outer.step(0, grad_output.stride(1));
   outer.step(2, query.stride(1));
@@ -1039,11 +1053,11 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
-    rt::Tile<opmath_t> value_tile(rt::tile_width * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -1062,16 +1076,16 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_softmax_j[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j;
           rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_e[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e;
           rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
@@ -1080,6 +1094,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_2 = rt::exp(t * sum_e[i] - softmax_j_max_value_of[r]);
             dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
           });
+          dot_softmax_j_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -1091,18 +1106,18 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
-        value_tile.fill(value, rows.at[1] + start * value.stride(1), V_2, value.stride(2), size, value.stride(1),
-                        rt::tile_width);
+        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
+                          value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_2;
           rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_2;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_tile[e * rt::tile_width + i];
+            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
           alignas(64) opmath_t t_2[rt::tile_width];
@@ -1110,14 +1125,14 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_3 = rt::exp(t * sum_e_2[i] - softmax_j_max_value_of[r]);
             t_2[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
           });
-          rt::sums(size, E, &grad_query_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_2[i] * key_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t * softmax_j_scale_value_of[r];
+        const opmath_t scale = S == 0 ? opmath_t(1) : t * softmax_j_scale_value_of[r];
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale * grad_query_sum[r * E + e]);
@@ -1138,17 +1153,17 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> query(call, 1, 3, 0);
   const rt::Tensor<opmath_t> key(call, 2, 3, 0);
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> value(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
   const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
   rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
+  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
   outer.step(1, key.stride(1));
-  outer.step(3, value.stride(1));
+  outer.step(3, value_2.stride(1));
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
@@ -1156,17 +1171,17 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Tile<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_rows.fill(value, rows.at[3], rows.size, rows.step[3], V_2, value.stride(2), V_2);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
       const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
       grad_key_sum.clear(rt::tile_rows * E);
       grad_value_sum.clear(rt::tile_rows * V_2);
@@ -1186,14 +1201,14 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
                                 V_2, grad_output.stride(2), V_2);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_e_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_e_3;
           rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t grad_softmax_j_3[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_softmax_j_3;
           rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_rows[r * V_2 + e];
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
             return value;
           });
           alignas(64) opmath_t t_5[rt::tile_width];
@@ -1204,18 +1219,18 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
             t_5[i] = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
             t_6[i] = t_4 * softmax_j_scale_value_2;
           });
-          rt::sums(size, E, &grad_key_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_5[i] * query_tile_2[i * E + e];
             return value;
           });
-          rt::sums(size, V_2, &grad_value_sum[r * V_2], [&](int64_t i, int64_t e) {
+          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
             const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_3;
+        const opmath_t scale = L == 0 ? opmath_t(1) : t_3;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
         });

@@ -33,12 +33,17 @@ struct avg_pool2d_forward_0_output_step {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = inner_rest;
-      output_sum_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : opmath_t(0));
+    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = inner_rest;
+        output_sum_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : opmath_t(0));
+      }
+      output_sum_fold.settle();
     }
+    output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     if (Team::rank() == 0) {
@@ -104,12 +109,17 @@ struct avg_pool2d_forward_1_output_step {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = inner_rest;
-      output_sum_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : opmath_t(0));
+    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = inner_rest;
+        output_sum_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : opmath_t(0));
+      }
+      output_sum_fold.settle();
     }
+    output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     if (Team::rank() == 0) {
@@ -178,25 +188,30 @@ struct avg_pool2d_backward_0_grad_input_step {
     const int64_t t_2 = padding + h;
     const int64_t t_3 = kernel_size * kernel_size;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = inner_rest;
-      const int64_t t_4 = t - s;
-      const int64_t t_5 = t_2 - r;
-      const bool part = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < Q;
-      const bool part_2 = rt::floordiv(t_5, stride) >= 0 && rt::floordiv(t_5, stride) < P;
-      const bool part_3 = rt::mod(t_4, stride) == 0 && part && rt::mod(t_5, stride) == 0;
-      const bool part_4 = part_3 && part_2;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
-                                          stride)) / t_3;
-      } else {
-        part_5 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = inner_rest;
+        const int64_t t_4 = t - s;
+        const int64_t t_5 = t_2 - r;
+        const bool part = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < Q;
+        const bool part_2 = rt::floordiv(t_5, stride) >= 0 && rt::floordiv(t_5, stride) < P;
+        const bool part_3 = rt::mod(t_4, stride) == 0 && part && rt::mod(t_5, stride) == 0;
+        const bool part_4 = part_3 && part_2;
+        opmath_t part_5;
+        if (part_4) {
+          part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                            stride)) / t_3;
+        } else {
+          part_5 = 0;
+        }
+        grad_input_value_fold.add(part_5);
       }
-      grad_input_value_fold.add(part_5);
+      grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {

@@ -35,6 +35,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
               i) - padding) * input.stride(2)) : opmath_t(0);
           output_sum_fold.add(lane, value);
         });
+        output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       rt::store(output, row.at[1], output_sum / (kernel_size * kernel_size));
@@ -72,6 +73,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
               i) - padding) * input.stride(2)) : opmath_t(0);
           output_sum_fold.add(lane, value);
         });
+        output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       rt::store(output, row.at[1], output_sum / (kernel_size * kernel_size));
@@ -124,6 +126,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           }
           grad_input_value_fold.add(lane, part_6);
         });
+        grad_input_value_fold.ran(run.size);
       });
       const opmath_t grad_input_value = grad_input_value_fold.value();
       rt::store(grad_input, row.at[1], grad_input_value);

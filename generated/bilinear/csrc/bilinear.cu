@@ -22,9 +22,9 @@ struct bilinear_forward_0_sum_i_j_part_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    sum_i_j_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+    sum_i_j_part.store(input1.load(place, i_2) * input2.load(place, j), place, i_2, j);
   }
 };
 
@@ -71,12 +71,17 @@ struct bilinear_forward_0_sum_i_j_step {
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i = inner_rest;
-      total_fold.add(weight.load(o, i, j) * sum_i_j_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t j = rt::split(&inner_rest, j_size);
+        const int64_t i_2 = inner_rest;
+        total_fold.add(weight.load(o, i_2, j) * sum_i_j_part.load(place, i_2, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -171,9 +176,9 @@ struct bilinear_forward_1_output_part_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    output_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+    output_part.store(input1.load(place, i_2) * input2.load(place, j), place, i_2, j);
   }
 };
 
@@ -220,12 +225,17 @@ struct bilinear_forward_1_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t j = rt::split(&inner_rest, j_size);
-      const int64_t i = inner_rest;
-      total_fold.add(weight.load(o, i, j) * output_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t j = rt::split(&inner_rest, j_size);
+        const int64_t i_2 = inner_rest;
+        total_fold.add(weight.load(o, i_2, j) * output_part.load(place, i_2, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -279,9 +289,9 @@ struct bilinear_backward_sum_i_j_part_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    sum_i_j_part.store(input1.load(place, i) * input2.load(place, j), place, i, j);
+    sum_i_j_part.store(input1.load(place, i_2) * input2.load(place, j), place, i_2, j);
   }
 };
 
@@ -326,16 +336,21 @@ struct bilinear_backward_grad_sum_i_j_part_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, j));
+    for (int64_t o = Team::rank(), stop = 0; stop < o_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size);
+      for (; o < stop; o += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i_2, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_sum_i_j_part.store(total, place, i, j);
+      grad_sum_i_j_part.store(total, place, i_2, j);
     }
   }
 };
@@ -379,16 +394,21 @@ struct bilinear_backward_grad_input1_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input1_value_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input2.load(place, j));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i_2, j) * input2.load(place, j));
+      }
+      grad_input1_value_fold.settle();
     }
+    grad_input1_value_fold.finish();
     rt::join<Team>(&grad_input1_value_fold);
     const opmath_t grad_input1_value = grad_input1_value_fold.value;
     if (Team::rank() == 0) {
-      grad_input1.store(grad_input1_value, place, i);
+      grad_input1.store(grad_input1_value, place, i_2);
     }
   }
 };
@@ -434,9 +454,14 @@ struct bilinear_backward_grad_input2_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_input2_value_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i, j) * input1.load(place, i));
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i_2 < stop; i_2 += Team::size) {
+        grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i_2, j) * input1.load(place, i_2));
+      }
+      grad_input2_value_fold.settle();
     }
+    grad_input2_value_fold.finish();
     rt::join<Team>(&grad_input2_value_fold);
     const opmath_t grad_input2_value = grad_input2_value_fold.value;
     if (Team::rank() == 0) {
@@ -484,17 +509,22 @@ struct bilinear_backward_grad_weight_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t o = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i, j));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i_2, j));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_weight.store(total, o, i, j);
+      grad_weight.store(total, o, i_2, j);
     }
   }
 };
@@ -535,6 +565,8 @@ struct bilinear_backward_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;
@@ -568,7 +600,7 @@ extern "C" int bilinear_backward_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t bilinear_backward_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[2], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[2], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep bilinear_cuda_steps[] = {

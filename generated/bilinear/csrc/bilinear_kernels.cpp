@@ -118,6 +118,7 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_sum_i_j_part_at[i] * input2_at[i];
           grad_input1_value_fold.add(lane, value);
         });
+        grad_input1_value_fold.ran(run.size);
       });
       const opmath_t grad_input1_value = grad_input1_value_fold.value();
       rt::store(grad_input1, row.at[2], grad_input1_value);
@@ -149,6 +150,7 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
           grad_input2_value_fold.add(lane, value);
         });
+        grad_input2_value_fold.ran(run.size);
       });
       const opmath_t grad_input2_value = grad_input2_value_fold.value();
       rt::store(grad_input2, row.at[2], grad_input2_value);
@@ -173,7 +175,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });

@@ -29,16 +29,21 @@ struct bilinear_sample_forward_output_step {
     const int64_t t = -row_2;
     const int64_t t_2 = -col;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
-      const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
-      output_value_fold.add(
-          part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a,
-          col + b) : opmath_t(0)));
+    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
+      stop = rt::next_stop<Team>(stop, 2 * 2);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t b = rt::split(&inner_rest, b_size);
+        const int64_t a = inner_rest;
+        const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
+        const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+        output_value_fold.add(
+            part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a,
+            col + b) : opmath_t(0)));
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -239,46 +244,53 @@ struct bilinear_sample_backward_grad_points_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t n = rest;
-    const bool t = 0 == i;
+    const bool t = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const int64_t t_2 = -row_value_2;
     const int64_t t_3 = -col_value_2;
-    const bool t_4 = 1 == i;
+    const bool t_4 = 1 == i_2;
     rt::Sum<opmath_t> grad_points_share_fold;
     rt::Sum<opmath_t> grad_points_share_1_fold;
-    for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
-      const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
-      const int64_t t_5 = -a;
-      const int64_t t_6 = -b;
-      opmath_t part;
-      if (t) {
-        const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
-        part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
-      } else {
-        part = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
+      stop = rt::next_stop<Team>(stop, 2 * 2);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t b = rt::split(&inner_rest, b_size);
+        const int64_t a = inner_rest;
+        const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
+        const int64_t t_5 = -a;
+        const int64_t t_6 = -b;
+        opmath_t part;
+        if (t) {
+          const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
+          part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
+        } else {
+          part = 0;
+        }
+        grad_points_share_fold.add(part);
+        opmath_t part_3;
+        if (t_4) {
+          const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
+          part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+        } else {
+          part_3 = 0;
+        }
+        grad_points_share_1_fold.add(part_3);
       }
-      grad_points_share_fold.add(part);
-      opmath_t part_3;
-      if (t_4) {
-        const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
-        part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
-      } else {
-        part_3 = 0;
-      }
-      grad_points_share_1_fold.add(part_3);
+      grad_points_share_fold.settle();
+      grad_points_share_1_fold.settle();
     }
+    grad_points_share_fold.finish();
+    grad_points_share_1_fold.finish();
     rt::join<Team>(&grad_points_share_fold, &grad_points_share_1_fold);
     const opmath_t grad_points_share = grad_points_share_fold.value;
     const opmath_t grad_points_share_1 = grad_points_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_points.store(grad_points_share + grad_points_share_1, n, i);
+      grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
     }
   }
 };

@@ -38,6 +38,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                 i)) * image.stride(0) + (col + over_a_b.index(run, 1,
                                 i)) * image.stride(1)) : opmath_t(0)));
         });
+        output_value_fold.ran(run.size);
       });
       const opmath_t output_value = output_value_fold.value();
       rt::store(output, row.at[3], output_value);
@@ -191,6 +192,8 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
           }
           grad_points_share_1_fold.add(lane, part_5);
         });
+        grad_points_share_fold.ran(run.size);
+        grad_points_share_1_fold.ran(run.size);
       });
       const opmath_t grad_points_share = grad_points_share_fold.value();
       const opmath_t grad_points_share_1 = grad_points_share_1_fold.value();

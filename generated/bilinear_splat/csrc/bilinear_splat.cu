@@ -186,14 +186,19 @@ struct bilinear_splat_backward_grad_values_step {
       col.store(col_value, n);
     }
     rt::Sum<opmath_t> grad_values_value_fold;
-    for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
-      const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
-      const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
-      grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
+      stop = rt::next_stop<Team>(stop, 2 * 2);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t b = rt::split(&inner_rest, b_size);
+        const int64_t a = inner_rest;
+        const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
+        const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+        grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+      }
+      grad_values_value_fold.settle();
     }
+    grad_values_value_fold.finish();
     rt::join<Team>(&grad_values_value_fold);
     const opmath_t grad_values_value = grad_values_value_fold.value;
     if (Team::rank() == 0) {
@@ -248,46 +253,53 @@ struct bilinear_splat_backward_grad_places_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t n = rest;
-    const bool t_3 = 0 == i;
+    const bool t_3 = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
     const opmath_t values_value = values.load(n);
     const int64_t t_4 = -row_value_2;
     const int64_t t_5 = -col_value_2;
-    const bool t_6 = 1 == i;
+    const bool t_6 = 1 == i_2;
     rt::Sum<opmath_t> grad_places_share_fold;
     rt::Sum<opmath_t> grad_places_share_1_fold;
-    for (int64_t inner = Team::rank(); inner < 2 * 2; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t b = rt::split(&inner_rest, b_size);
-      const int64_t a = inner_rest;
-      const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
-      const int64_t t_7 = -a;
-      const int64_t t_8 = -b;
-      opmath_t part;
-      if (t_3) {
-        const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
-        part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
-      } else {
-        part = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
+      stop = rt::next_stop<Team>(stop, 2 * 2);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t b = rt::split(&inner_rest, b_size);
+        const int64_t a = inner_rest;
+        const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
+        const int64_t t_7 = -a;
+        const int64_t t_8 = -b;
+        opmath_t part;
+        if (t_3) {
+          const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
+          part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
+        } else {
+          part = 0;
+        }
+        grad_places_share_fold.add(part);
+        opmath_t part_3;
+        if (t_6) {
+          const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
+          part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
+        } else {
+          part_3 = 0;
+        }
+        grad_places_share_1_fold.add(part_3);
       }
-      grad_places_share_fold.add(part);
-      opmath_t part_3;
-      if (t_6) {
-        const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
-        part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
-      } else {
-        part_3 = 0;
-      }
-      grad_places_share_1_fold.add(part_3);
+      grad_places_share_fold.settle();
+      grad_places_share_1_fold.settle();
     }
+    grad_places_share_fold.finish();
+    grad_places_share_1_fold.finish();
     rt::join<Team>(&grad_places_share_fold, &grad_places_share_1_fold);
     const opmath_t grad_places_share = grad_places_share_fold.value;
     const opmath_t grad_places_share_1 = grad_places_share_1_fold.value;
     if (Team::rank() == 0) {
-      grad_places.store(grad_places_share + grad_places_share_1, n, i);
+      grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
     }
   }
 };

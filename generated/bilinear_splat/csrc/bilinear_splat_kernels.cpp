@@ -126,6 +126,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
                                      i)) * grad_grid.stride(0) + (col_value + over_a_b.index(run, 1,
                                      i)) * grad_grid.stride(1)) : opmath_t(0)) * part_3);
         });
+        grad_values_value_fold.ran(run.size);
       });
       const opmath_t grad_values_value = grad_values_value_fold.value();
       rt::store(grad_values, row.at[5], grad_values_value);
@@ -199,6 +200,8 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
           }
           grad_places_share_1_fold.add(lane, part_6);
         });
+        grad_places_share_fold.ran(run.size);
+        grad_places_share_1_fold.ran(run.size);
       });
       const opmath_t grad_places_share = grad_places_share_fold.value();
       const opmath_t grad_places_share_1 = grad_places_share_1_fold.value();

@@ -21,6 +21,8 @@ struct binary_cross_entropy_with_logits_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -63,7 +65,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_0_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -84,6 +86,8 @@ struct binary_cross_entropy_with_logits_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -126,7 +130,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_1_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -218,6 +222,8 @@ struct binary_cross_entropy_with_logits_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -257,7 +263,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_3_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -277,6 +283,8 @@ struct binary_cross_entropy_with_logits_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -316,7 +324,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_4_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5
@@ -404,6 +412,8 @@ struct binary_cross_entropy_with_logits_forward_6_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -443,7 +453,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_6_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_6_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_7
@@ -463,6 +473,8 @@ struct binary_cross_entropy_with_logits_forward_7_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -502,7 +514,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_7_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_7_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_8
@@ -588,6 +600,8 @@ struct binary_cross_entropy_with_logits_forward_9_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -624,7 +638,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_9_output(const OpgenCall
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_9_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_10
@@ -643,6 +657,8 @@ struct binary_cross_entropy_with_logits_forward_10_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -679,7 +695,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_10_output(const OpgenCal
 }
 
 extern "C" int64_t binary_cross_entropy_with_logits_forward_10_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_11

@@ -35,6 +35,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
         output_sum_fold.add(lane, weight_at[i] * (part_2 + (1 - target_value) * rt::softplus(input_value)));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -71,6 +72,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
         output_value_fold.add(lane, weight_at[i] * (part_2 + (1 - target_value) * rt::softplus(input_value)));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -134,6 +136,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
         output_sum_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + part_2));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -168,6 +171,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
         output_value_fold.add(lane, weight_at[i] * (target_value * rt::softplus(-input_value) + part_2));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -229,6 +233,7 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
         output_sum_fold.add(lane, part_2 + (1 - target_value) * rt::softplus(input_value));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -263,6 +268,7 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = pos_weight_at[i] * target_value * rt::softplus(-input_value);
         output_value_fold.add(lane, part_2 + (1 - target_value) * rt::softplus(input_value));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -322,6 +328,7 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
         output_sum_fold.add(lane, target_value * rt::softplus(-input_value) + part_2);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -354,6 +361,7 @@ int forward_10_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
         output_value_fold.add(lane, target_value * rt::softplus(-input_value) + part_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

@@ -22,11 +22,11 @@ struct bspline_kan_forward_basis_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t t = rt::abs((input.load(place, i) + 1) * (K - 3) / 2 - k + 1);
-    const opmath_t part = opmath_t(2) / opmath_t(3) - (t * t) + rt::powi<3>(t) / 2;
-    basis.store(t < 1 ? part : t < 2 ? rt::powi<3>(2 - t) / 6 : opmath_t(0), place, i, k);
+    const opmath_t bump_r = rt::abs((input.load(place, i_2) + 1) * (K - 3) / 2 - k + 1);
+    const opmath_t part = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
+    basis.store(bump_r < 1 ? part : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0), place, i_2, k);
   }
 };
 
@@ -72,12 +72,17 @@ struct bspline_kan_forward_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * k_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t i = inner_rest;
-      total_fold.add(basis.load(place, i, k) * weight.load(o, i, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * k_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size * k_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t k = rt::split(&inner_rest, k_size);
+        const int64_t i_2 = inner_rest;
+        total_fold.add(basis.load(place, i_2, k) * weight.load(o, i_2, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -130,11 +135,11 @@ struct bspline_kan_backward_basis_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t t = rt::abs((input.load(place, i) + 1) * (K - 3) / 2 - k + 1);
-    const opmath_t part = opmath_t(2) / opmath_t(3) - (t * t) + rt::powi<3>(t) / 2;
-    basis.store(t < 1 ? part : t < 2 ? rt::powi<3>(2 - t) / 6 : opmath_t(0), place, i, k);
+    const opmath_t bump_r = rt::abs((input.load(place, i_2) + 1) * (K - 3) / 2 - k + 1);
+    const opmath_t part = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
+    basis.store(bump_r < 1 ? part : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0), place, i_2, k);
   }
 };
 
@@ -178,16 +183,21 @@ struct bspline_kan_backward_grad_basis_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(); o < o_size.size; o += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i, k));
+    for (int64_t o = Team::rank(), stop = 0; stop < o_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size);
+      for (; o < stop; o += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i_2, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_basis.store(total, place, i, k);
+      grad_basis.store(total, place, i_2, k);
     }
   }
 };
@@ -232,26 +242,29 @@ struct bspline_kan_backward_grad_input_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const int64_t t_2 = K - 3;
-    const opmath_t t_3 = (input.load(place, i) + 1) * t_2 / 2;
-    rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      const opmath_t t_4 = t_3 - k + 1;
-      const opmath_t t_5 = rt::abs(t_4);
-      const opmath_t grad_basis_value = grad_basis.load(place, i, k);
-      const opmath_t t_6 = rt::sign(t_4);
-      const opmath_t part = opmath_t(0.75) * (t_5 * t_5) * t_6 * t_2 - t_5 * t_6 * t_2;
-      const opmath_t part_2 = grad_basis_value * part;
-      const opmath_t part_3 = rt::powi<2>(2 - t_5);
-      const opmath_t part_4 = opmath_t(-0.25) * grad_basis_value * part_3 * t_6 * t_2;
-      grad_input_value_fold.add(t_5 < 1 ? part_2 : t_5 < 2 ? part_4 : opmath_t(0));
+    const int64_t t = K - 3;
+    const opmath_t t_2 = (input.load(place, i_2) + 1) * t / 2;
+    rt::Sum<opmath_t> grad_input_sum_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        const opmath_t t_3 = t_2 - k + 1;
+        const opmath_t bump_r_2 = rt::abs(t_3);
+        const opmath_t grad_basis_value = grad_basis.load(place, i_2, k);
+        const opmath_t part = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
+        const opmath_t part_2 = opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2;
+        const opmath_t part_3 = bump_r_2 < 2 ? part : opmath_t(0);
+        grad_input_sum_fold.add((bump_r_2 < 1 ? grad_basis_value * part_2 : part_3) * rt::sign(t_3));
+      }
+      grad_input_sum_fold.settle();
     }
-    rt::join<Team>(&grad_input_value_fold);
-    const opmath_t grad_input_value = grad_input_value_fold.value;
+    grad_input_sum_fold.finish();
+    rt::join<Team>(&grad_input_sum_fold);
+    const opmath_t grad_input_sum = grad_input_sum_fold.value;
     if (Team::rank() == 0) {
-      grad_input.store(grad_input_value, place, i);
+      grad_input.store(opmath_t(0.5) * grad_input_sum * t, place, i_2);
     }
   }
 };
@@ -296,17 +309,22 @@ struct bspline_kan_backward_grad_weight_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const int64_t o = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, o) * basis.load(place, i, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, o) * basis.load(place, i_2, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_weight.store(total, o, i, k);
+      grad_weight.store(total, o, i_2, k);
     }
   }
 };

@@ -26,9 +26,14 @@ struct complex_linear_forward_0_sum_k_real_sum_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_real.load(place, k) * weight_real.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_real.load(place, k) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -78,9 +83,14 @@ struct complex_linear_forward_0_sum_k_real_sum_1_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_imag.load(place, k) * weight_imag.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_imag.load(place, k) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -130,9 +140,14 @@ struct complex_linear_forward_0_sum_k_imag_sum_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_real.load(place, k) * weight_imag.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_real.load(place, k) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -182,9 +197,14 @@ struct complex_linear_forward_0_sum_k_imag_sum_1_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_imag.load(place, k) * weight_real.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_imag.load(place, k) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -298,9 +318,14 @@ struct complex_linear_forward_1_sum_k_real_sum_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_real.load(place, k) * weight_real.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_real.load(place, k) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -350,9 +375,14 @@ struct complex_linear_forward_1_sum_k_real_sum_1_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_imag.load(place, k) * weight_imag.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_imag.load(place, k) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -402,9 +432,14 @@ struct complex_linear_forward_1_sum_k_imag_sum_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_real.load(place, k) * weight_imag.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_real.load(place, k) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -454,9 +489,14 @@ struct complex_linear_forward_1_sum_k_imag_sum_1_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input_imag.load(place, k) * weight_real.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input_imag.load(place, k) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -653,9 +693,14 @@ struct complex_linear_backward_grad_input_real_part_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output_imag.load_or_zero(place, n) * weight_imag.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output_imag.load_or_zero(place, n) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -705,9 +750,14 @@ struct complex_linear_backward_grad_input_real_part_1_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output_real.load_or_zero(place, n) * weight_real.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output_real.load_or_zero(place, n) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -819,9 +869,14 @@ struct complex_linear_backward_grad_input_imag_part_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output_imag.load_or_zero(place, n) * weight_real.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output_imag.load_or_zero(place, n) * weight_real.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -871,9 +926,14 @@ struct complex_linear_backward_grad_input_imag_part_1_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_sum_k_real_sum_1.load(place, n) * weight_imag.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_sum_k_real_sum_1.load(place, n) * weight_imag.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -986,10 +1046,15 @@ struct complex_linear_backward_grad_weight_real_part_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output_imag.load_or_zero(place, n) * input_imag.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output_imag.load_or_zero(place, n) * input_imag.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1037,10 +1102,15 @@ struct complex_linear_backward_grad_weight_real_part_1_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output_real.load_or_zero(place, n) * input_real.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output_real.load_or_zero(place, n) * input_real.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1148,10 +1218,15 @@ struct complex_linear_backward_grad_weight_imag_part_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output_imag.load_or_zero(place, n) * input_real.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output_imag.load_or_zero(place, n) * input_real.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1199,10 +1274,15 @@ struct complex_linear_backward_grad_weight_imag_part_1_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_sum_k_real_sum_1.load(place, n) * input_imag.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_sum_k_real_sum_1.load(place, n) * input_imag.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1307,6 +1387,8 @@ struct complex_linear_backward_grad_bias_real_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_real_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_real_value_fold.merge(other.grad_bias_real_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_real_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_real_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -1340,7 +1422,7 @@ extern "C" int complex_linear_backward_grad_bias_real(const OpgenCall* call) {
 }
 
 extern "C" int64_t complex_linear_backward_grad_bias_real_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
@@ -1355,6 +1437,8 @@ struct complex_linear_backward_grad_bias_imag_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_imag_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_imag_value_fold.merge(other.grad_bias_imag_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_imag_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_imag_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -1388,7 +1472,7 @@ extern "C" int complex_linear_backward_grad_bias_imag(const OpgenCall* call) {
 }
 
 extern "C" int64_t complex_linear_backward_grad_bias_imag_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep complex_linear_cuda_steps[] = {

@@ -235,7 +235,9 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_real_at(grad_output_real, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_real_value_fold.add(i, grad_output_real_at[i]); });
+        grad_bias_real_value_fold.ran(columns.size);
       });
+      grad_bias_real_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_real_out(grad_bias_real, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_real_out.set(i, grad_bias_real_value_fold[i]); });
     });
@@ -259,7 +261,9 @@ int backward_grad_bias_imag(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_imag_value_fold.add(i, grad_output_imag_at[i]); });
+        grad_bias_imag_value_fold.ran(columns.size);
       });
+      grad_bias_imag_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_imag_out(grad_bias_imag, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_imag_out.set(i, grad_bias_imag_value_fold[i]); });
     });

@@ -37,13 +37,18 @@ struct conv1d_forward_0_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_sum_2_fold;
-    for (int64_t inner = Team::rank(); inner < c_size.size * k_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t c = inner_rest;
-      const opmath_t part = weight.load(o, c, k);
-      output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
+    for (int64_t inner = Team::rank(), stop = 0; stop < c_size.size * k_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size * k_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t k = rt::split(&inner_rest, k_size);
+        const int64_t c = inner_rest;
+        const opmath_t part = weight.load(o, c, k);
+        output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
+      }
+      output_sum_2_fold.settle();
     }
+    output_sum_2_fold.finish();
     rt::join<Team>(&output_sum_2_fold);
     const opmath_t output_sum_2 = output_sum_2_fold.value;
     if (Team::rank() == 0) {
@@ -119,13 +124,18 @@ struct conv1d_forward_1_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < c_size.size * k_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t c = inner_rest;
-      const opmath_t part = weight.load(o, c, k);
-      output_value_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
+    for (int64_t inner = Team::rank(), stop = 0; stop < c_size.size * k_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size * k_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t k = rt::split(&inner_rest, k_size);
+        const int64_t c = inner_rest;
+        const opmath_t part = weight.load(o, c, k);
+        output_value_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)) * part);
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -200,24 +210,29 @@ struct conv1d_backward_grad_input_step {
     const int64_t n = rest;
     const int64_t t = padding + l;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(); inner < o_size.size * k_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t o = inner_rest;
-      const int64_t t_2 = t - k * dilation;
-      const bool part = rt::floordiv(c_1, Cg) == rt::floordiv(o, rt::floordiv(O, groups));
-      const bool part_2 = rt::floordiv(t_2, stride) >= 0 && rt::floordiv(t_2, stride) < P;
-      const bool part_3 = rt::mod(t_2, stride) == 0 && part_2 && part;
-      opmath_t part_4;
-      if (part_3) {
-        const opmath_t part_5 = weight.load(o, rt::checked(rt::mod(c_1, Cg), Cg, report, 2, 1), k);
-        part_4 = grad_output.load_or_zero(n, o, rt::checked(rt::floordiv(padding + l - k * dilation, stride), P, report,
-                                          0, 2)) * part_5;
-      } else {
-        part_4 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < o_size.size * k_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size * k_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t k = rt::split(&inner_rest, k_size);
+        const int64_t o = inner_rest;
+        const int64_t t_2 = t - k * dilation;
+        const bool part = rt::floordiv(c_1, Cg) == rt::floordiv(o, rt::floordiv(O, groups));
+        const bool part_2 = rt::floordiv(t_2, stride) >= 0 && rt::floordiv(t_2, stride) < P;
+        const bool part_3 = rt::mod(t_2, stride) == 0 && part_2 && part;
+        opmath_t part_4;
+        if (part_3) {
+          const opmath_t part_5 = weight.load(o, rt::checked(rt::mod(c_1, Cg), Cg, report, 2, 1), k);
+          part_4 = grad_output.load_or_zero(n, o, rt::checked(rt::floordiv(padding + l - k * dilation, stride), P,
+                                            report, 0, 2)) * part_5;
+        } else {
+          part_4 = 0;
+        }
+        grad_input_value_fold.add(part_4);
       }
-      grad_input_value_fold.add(part_4);
+      grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {
@@ -288,13 +303,18 @@ struct conv1d_backward_grad_weight_step {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t o = rest;
     rt::Sum<opmath_t> grad_weight_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      const opmath_t part = grad_output.load_or_zero(n, o, p);
-      grad_weight_value_fold.add(part * (rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        const opmath_t part = grad_output.load_or_zero(n, o, p);
+        grad_weight_value_fold.add(part * (rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + k * dilation - padding >= 0 && p * stride + k * dilation - padding < L ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + k * dilation - padding) : opmath_t(0)));
+      }
+      grad_weight_value_fold.settle();
     }
+    grad_weight_value_fold.finish();
     rt::join<Team>(&grad_weight_value_fold);
     const opmath_t grad_weight_value = grad_weight_value_fold.value;
     if (Team::rank() == 0) {
@@ -349,12 +369,17 @@ struct conv1d_backward_grad_bias_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t o = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+      }
+      grad_bias_value_fold.settle();
     }
+    grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;
     if (Team::rank() == 0) {

@@ -27,6 +27,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
+        grad_bias_value_fold.ran(run.size);
       });
       const opmath_t grad_bias_value = grad_bias_value_fold.value();
       rt::store(grad_bias, row.at[1], grad_bias_value);

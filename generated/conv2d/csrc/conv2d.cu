@@ -41,14 +41,19 @@ struct conv2d_forward_0_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_sum_2_fold;
-    for (int64_t inner = Team::rank(); inner < c_size.size * r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = rt::split(&inner_rest, r_size);
-      const int64_t c = inner_rest;
-      const opmath_t part = weight.load(o, c, r, s);
-      output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
+    for (int64_t inner = Team::rank(), stop = 0; stop < c_size.size * r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size * r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = rt::split(&inner_rest, r_size);
+        const int64_t c = inner_rest;
+        const opmath_t part = weight.load(o, c, r, s);
+        output_sum_2_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
+      }
+      output_sum_2_fold.settle();
     }
+    output_sum_2_fold.finish();
     rt::join<Team>(&output_sum_2_fold);
     const opmath_t output_sum_2 = output_sum_2_fold.value;
     if (Team::rank() == 0) {
@@ -132,14 +137,19 @@ struct conv2d_forward_1_output_step {
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < c_size.size * r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = rt::split(&inner_rest, r_size);
-      const int64_t c = inner_rest;
-      const opmath_t part = weight.load(o, c, r, s);
-      output_value_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
+    for (int64_t inner = Team::rank(), stop = 0; stop < c_size.size * r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size * r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = rt::split(&inner_rest, r_size);
+        const int64_t c = inner_rest;
+        const opmath_t part = weight.load(o, c, r, s);
+        output_value_fold.add((rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)) * part);
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -223,29 +233,34 @@ struct conv2d_backward_grad_input_step {
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(); inner < o_size.size * r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = rt::split(&inner_rest, r_size);
-      const int64_t o = inner_rest;
-      const int64_t t_3 = t - s * dilation;
-      const int64_t t_4 = t_2 - r * dilation;
-      const bool part = rt::floordiv(c_1, Cg) == rt::floordiv(o, rt::floordiv(O, groups));
-      const bool part_2 = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
-      const bool part_3 = rt::mod(t_3, stride) == 0 && part_2 && rt::mod(t_4, stride) == 0;
-      const bool part_4 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
-      const bool part_5 = part_3 && part_4 && part;
-      opmath_t part_6;
-      if (part_5) {
-        const opmath_t part_7 = weight.load(o, rt::checked(rt::mod(c_1, Cg), Cg, report, 2, 1), r, s);
-        part_6 = grad_output.load_or_zero(n, o, rt::checked(rt::floordiv(padding + h - r * dilation, stride), P, report,
-                                          0, 2), rt::checked(rt::floordiv(padding + w - s * dilation, stride), Q,
-                                          report, 0, 3)) * part_7;
-      } else {
-        part_6 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < o_size.size * r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size * r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = rt::split(&inner_rest, r_size);
+        const int64_t o = inner_rest;
+        const int64_t t_3 = t - s * dilation;
+        const int64_t t_4 = t_2 - r * dilation;
+        const bool part = rt::floordiv(c_1, Cg) == rt::floordiv(o, rt::floordiv(O, groups));
+        const bool part_2 = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
+        const bool part_3 = rt::mod(t_3, stride) == 0 && part_2 && rt::mod(t_4, stride) == 0;
+        const bool part_4 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
+        const bool part_5 = part_3 && part_4 && part;
+        opmath_t part_6;
+        if (part_5) {
+          const opmath_t part_7 = weight.load(o, rt::checked(rt::mod(c_1, Cg), Cg, report, 2, 1), r, s);
+          part_6 = grad_output.load_or_zero(n, o, rt::checked(rt::floordiv(padding + h - r * dilation, stride), P,
+                                            report, 0, 2), rt::checked(rt::floordiv(padding + w - s * dilation, stride),
+                                            Q, report, 0, 3)) * part_7;
+        } else {
+          part_6 = 0;
+        }
+        grad_input_value_fold.add(part_6);
       }
-      grad_input_value_fold.add(part_6);
+      grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {
@@ -324,14 +339,19 @@ struct conv2d_backward_grad_weight_step {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t o = rest;
     rt::Sum<opmath_t> grad_weight_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size * q_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t q = rt::split(&inner_rest, q_size);
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      const opmath_t part = grad_output.load_or_zero(n, o, p, q);
-      grad_weight_value_fold.add(part * (rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size * q_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size * q_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t q = rt::split(&inner_rest, q_size);
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        const opmath_t part = grad_output.load_or_zero(n, o, p, q);
+        grad_weight_value_fold.add(part * (rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c >= 0 && rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c < C && p * stride + r * dilation - padding >= 0 && p * stride + r * dilation - padding < H && q * stride + s * dilation - padding >= 0 && q * stride + s * dilation - padding < W ? input.load(n, rt::floordiv(o, rt::floordiv(O, groups)) * Cg + c, p * stride + r * dilation - padding, q * stride + s * dilation - padding) : opmath_t(0)));
+      }
+      grad_weight_value_fold.settle();
     }
+    grad_weight_value_fold.finish();
     rt::join<Team>(&grad_weight_value_fold);
     const opmath_t grad_weight_value = grad_weight_value_fold.value;
     if (Team::rank() == 0) {
@@ -391,13 +411,18 @@ struct conv2d_backward_grad_bias_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t o = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size * q_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t q = rt::split(&inner_rest, q_size);
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p, q));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size * q_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size * q_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t q = rt::split(&inner_rest, q_size);
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p, q));
+      }
+      grad_bias_value_fold.settle();
     }
+    grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;
     if (Team::rank() == 0) {

@@ -33,22 +33,28 @@ struct conv_transpose1d_forward_0_output_sum_step {
     const int64_t n = rest;
     const int64_t t = p + padding;
     rt::Sum<opmath_t> output_sum_value_fold;
-    for (int64_t inner = Team::rank(); inner < k_size.size * c_1_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t c_1 = rt::split(&inner_rest, c_1_size);
-      const int64_t k = inner_rest;
-      const int64_t t_2 = t - k;
-      const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
-      const bool part_2 = part && rt::floordiv(t_2, stride) < L;
-      opmath_t part_3;
-      if (part_2) {
-        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0, 2));
-        part_3 = part_4 * weight.load(c_1, o, k);
-      } else {
-        part_3 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < k_size.size * c_1_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size * c_1_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t c_1 = rt::split(&inner_rest, c_1_size);
+        const int64_t k = inner_rest;
+        const int64_t t_2 = t - k;
+        const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
+        const bool part_2 = part && rt::floordiv(t_2, stride) < L;
+        opmath_t part_3;
+        if (part_2) {
+          const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0,
+                                             2));
+          part_3 = part_4 * weight.load(c_1, o, k);
+        } else {
+          part_3 = 0;
+        }
+        output_sum_value_fold.add(part_3);
       }
-      output_sum_value_fold.add(part_3);
+      output_sum_value_fold.settle();
     }
+    output_sum_value_fold.finish();
     rt::join<Team>(&output_sum_value_fold);
     const opmath_t output_sum_value = output_sum_value_fold.value;
     if (Team::rank() == 0) {
@@ -159,22 +165,28 @@ struct conv_transpose1d_forward_1_output_step {
     const int64_t n = rest;
     const int64_t t = p + padding;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < k_size.size * c_1_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t c_1 = rt::split(&inner_rest, c_1_size);
-      const int64_t k = inner_rest;
-      const int64_t t_2 = t - k;
-      const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
-      const bool part_2 = part && rt::floordiv(t_2, stride) < L;
-      opmath_t part_3;
-      if (part_2) {
-        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0, 2));
-        part_3 = part_4 * weight.load(c_1, o, k);
-      } else {
-        part_3 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < k_size.size * c_1_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size * c_1_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t c_1 = rt::split(&inner_rest, c_1_size);
+        const int64_t k = inner_rest;
+        const int64_t t_2 = t - k;
+        const bool part = rt::mod(t_2, stride) == 0 && rt::floordiv(t_2, stride) >= 0;
+        const bool part_2 = part && rt::floordiv(t_2, stride) < L;
+        opmath_t part_3;
+        if (part_2) {
+          const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 0,
+                                             2));
+          part_3 = part_4 * weight.load(c_1, o, k);
+        } else {
+          part_3 = 0;
+        }
+        output_value_fold.add(part_3);
       }
-      output_value_fold.add(part_3);
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -243,21 +255,27 @@ struct conv_transpose1d_backward_grad_input_step {
     const int64_t n = rest;
     const int64_t t = l * stride;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(); inner < o_size.size * k_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t k = rt::split(&inner_rest, k_size);
-      const int64_t o = inner_rest;
-      const int64_t t_2 = k + t - padding;
-      const bool part = t_2 >= 0 && t_2 < P;
-      opmath_t part_2;
-      if (part) {
-        const opmath_t part_3 = grad_output.load_or_zero(n, o, rt::checked(k + l * stride - padding, P, report, 0, 2));
-        part_2 = part_3 * weight.load(c_1, o, k);
-      } else {
-        part_2 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < o_size.size * k_size.size;) {
+      stop = rt::next_stop<Team>(stop, o_size.size * k_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t k = rt::split(&inner_rest, k_size);
+        const int64_t o = inner_rest;
+        const int64_t t_2 = k + t - padding;
+        const bool part = t_2 >= 0 && t_2 < P;
+        opmath_t part_2;
+        if (part) {
+          const opmath_t part_3 = grad_output.load_or_zero(n, o, rt::checked(k + l * stride - padding, P, report, 0,
+                                                           2));
+          part_2 = part_3 * weight.load(c_1, o, k);
+        } else {
+          part_2 = 0;
+        }
+        grad_input_value_fold.add(part_2);
       }
-      grad_input_value_fold.add(part_2);
+      grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {
@@ -320,22 +338,28 @@ struct conv_transpose1d_backward_grad_weight_step {
     const int64_t o = rt::split(&rest, o_size);
     const int64_t c_1 = rest;
     rt::Sum<opmath_t> grad_weight_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      const int64_t t_3 = p + padding - k;
-      const bool part = rt::mod(t_3, stride) == 0 && rt::floordiv(t_3, stride) >= 0;
-      const bool part_2 = part && rt::floordiv(t_3, stride) < L;
-      opmath_t part_3;
-      if (part_2) {
-        const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 1, 2));
-        part_3 = grad_output.load_or_zero(n, o, p) * part_4;
-      } else {
-        part_3 = 0;
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        const int64_t t_3 = p + padding - k;
+        const bool part = rt::mod(t_3, stride) == 0 && rt::floordiv(t_3, stride) >= 0;
+        const bool part_2 = part && rt::floordiv(t_3, stride) < L;
+        opmath_t part_3;
+        if (part_2) {
+          const opmath_t part_4 = input.load(n, c_1, rt::checked(rt::floordiv(p + padding - k, stride), L, report, 1,
+                                             2));
+          part_3 = grad_output.load_or_zero(n, o, p) * part_4;
+        } else {
+          part_3 = 0;
+        }
+        grad_weight_value_fold.add(part_3);
       }
-      grad_weight_value_fold.add(part_3);
+      grad_weight_value_fold.settle();
     }
+    grad_weight_value_fold.finish();
     rt::join<Team>(&grad_weight_value_fold);
     const opmath_t grad_weight_value = grad_weight_value_fold.value;
     if (Team::rank() == 0) {
@@ -388,12 +412,17 @@ struct conv_transpose1d_backward_grad_bias_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t o = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * p_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t p = rt::split(&inner_rest, p_size);
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t p = rt::split(&inner_rest, p_size);
+        const int64_t n = inner_rest;
+        grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+      }
+      grad_bias_value_fold.settle();
     }
+    grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;
     if (Team::rank() == 0) {

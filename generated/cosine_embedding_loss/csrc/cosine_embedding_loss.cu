@@ -28,13 +28,22 @@ struct cosine_embedding_loss_forward_0_square2_step {
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
     rt::Sum<opmath_t> sum_d_2_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t input1_value = input1.load(n, d);
-      const opmath_t input2_value = input2.load(n, d);
-      dot_value_fold.add(input1_value * input2_value);
-      sum_d_value_fold.add(input1_value * input1_value);
-      sum_d_2_value_fold.add(input2_value * input2_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t input1_value = input1.load(n, d);
+        const opmath_t input2_value = input2.load(n, d);
+        dot_value_fold.add(input1_value * input2_value);
+        sum_d_value_fold.add(input1_value * input1_value);
+        sum_d_2_value_fold.add(input2_value * input2_value);
+      }
+      dot_value_fold.settle();
+      sum_d_value_fold.settle();
+      sum_d_2_value_fold.settle();
     }
+    dot_value_fold.finish();
+    sum_d_value_fold.finish();
+    sum_d_2_value_fold.finish();
     rt::join<Team>(&dot_value_fold, &sum_d_value_fold, &sum_d_2_value_fold);
     const opmath_t dot_value = dot_value_fold.value;
     const opmath_t sum_d_value = sum_d_value_fold.value;
@@ -97,6 +106,8 @@ struct cosine_embedding_loss_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -148,7 +159,7 @@ extern "C" int cosine_embedding_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cosine_embedding_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_1
@@ -173,6 +184,8 @@ struct cosine_embedding_loss_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -223,7 +236,7 @@ extern "C" int cosine_embedding_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cosine_embedding_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_2
@@ -252,13 +265,22 @@ struct cosine_embedding_loss_forward_2_output_step {
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_fold;
     rt::Sum<opmath_t> sum_d_2_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t input1_value = input1.load(n, d);
-      const opmath_t input2_value = input2.load(n, d);
-      dot_value_fold.add(input1_value * input2_value);
-      sum_d_fold.add(input1_value * input1_value);
-      sum_d_2_fold.add(input2_value * input2_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t input1_value = input1.load(n, d);
+        const opmath_t input2_value = input2.load(n, d);
+        dot_value_fold.add(input1_value * input2_value);
+        sum_d_fold.add(input1_value * input1_value);
+        sum_d_2_fold.add(input2_value * input2_value);
+      }
+      dot_value_fold.settle();
+      sum_d_fold.settle();
+      sum_d_2_fold.settle();
     }
+    dot_value_fold.finish();
+    sum_d_fold.finish();
+    sum_d_2_fold.finish();
     rt::join<Team>(&dot_value_fold, &sum_d_fold, &sum_d_2_fold);
     const opmath_t dot_value = dot_value_fold.value;
     const opmath_t sum_d = sum_d_fold.value;

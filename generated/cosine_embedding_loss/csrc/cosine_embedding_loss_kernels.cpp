@@ -43,6 +43,9 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
           sum_d_value_fold.add(lane, input1_value * input1_value);
           sum_d_2_value_fold.add(lane, input2_value * input2_value);
         });
+        dot_value_fold.ran(run.size);
+        sum_d_value_fold.ran(run.size);
+        sum_d_2_value_fold.ran(run.size);
       });
       const opmath_t dot_value = dot_value_fold.value();
       const opmath_t sum_d_value = sum_d_value_fold.value();
@@ -103,6 +106,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         condition_2_out.set(i, t);
         condition_out.set(i, t_2);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -156,6 +160,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         condition_2_out.set(i, t);
         condition_out.set(i, t_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -202,6 +207,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           sum_d_fold.add(lane, input1_value * input1_value);
           sum_d_2_fold.add(lane, input2_value * input2_value);
         });
+        dot_value_fold.ran(run.size);
+        sum_d_fold.ran(run.size);
+        sum_d_2_fold.ran(run.size);
       });
       const opmath_t dot_value = dot_value_fold.value();
       const opmath_t sum_d = sum_d_fold.value();

@@ -23,10 +23,15 @@ struct cosine_similarity_forward_norm_d_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> norm_d_squares_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t x1_value = x1.load(place, d);
-      norm_d_squares_value_fold.add(x1_value * x1_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t x1_value = x1.load(place, d);
+        norm_d_squares_value_fold.add(x1_value * x1_value);
+      }
+      norm_d_squares_value_fold.settle();
     }
+    norm_d_squares_value_fold.finish();
     rt::join<Team>(&norm_d_squares_value_fold);
     const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value;
     if (Team::rank() == 0) {
@@ -79,11 +84,18 @@ struct cosine_similarity_forward_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> norm_d_2_squares_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t x2_value = x2.load(place, d);
-      norm_d_2_squares_fold.add(x2_value * x2_value);
-      sum_d_value_fold.add(x1.load(place, d) * x2_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t x2_value = x2.load(place, d);
+        norm_d_2_squares_fold.add(x2_value * x2_value);
+        sum_d_value_fold.add(x1.load(place, d) * x2_value);
+      }
+      norm_d_2_squares_fold.settle();
+      sum_d_value_fold.settle();
     }
+    norm_d_2_squares_fold.finish();
+    sum_d_value_fold.finish();
     rt::join<Team>(&norm_d_2_squares_fold, &sum_d_value_fold);
     const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value;
     const opmath_t sum_d_value = sum_d_value_fold.value;

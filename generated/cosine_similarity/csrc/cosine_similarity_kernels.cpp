@@ -25,6 +25,7 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
           const opmath_t x1_value = x1_at[i];
           norm_d_squares_value_fold.add(lane, x1_value * x1_value);
         });
+        norm_d_squares_value_fold.ran(run.size);
       });
       const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value();
       rt::store(norm_d_squares, row.at[1], norm_d_squares_value);
@@ -61,6 +62,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           norm_d_2_squares_fold.add(lane, x2_value * x2_value);
           sum_d_value_fold.add(lane, x1_at[i] * x2_value);
         });
+        norm_d_2_squares_fold.ran(run.size);
+        sum_d_value_fold.ran(run.size);
       });
       const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value();
       const opmath_t sum_d_value = sum_d_value_fold.value();

@@ -32,9 +32,14 @@ struct cross_entropy_forward_0_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -80,6 +85,8 @@ struct cross_entropy_forward_0_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -121,7 +128,7 @@ extern "C" int cross_entropy_forward_0_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_0_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -147,6 +154,14 @@ struct cross_entropy_forward_0_output_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -214,7 +229,7 @@ extern "C" int cross_entropy_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // --- forward_1
@@ -243,6 +258,8 @@ struct cross_entropy_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
@@ -302,7 +319,7 @@ extern "C" int cross_entropy_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_2
@@ -330,6 +347,8 @@ struct cross_entropy_forward_2_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -390,7 +409,7 @@ extern "C" int cross_entropy_forward_2_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_2_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // --- forward_3
@@ -422,9 +441,14 @@ struct cross_entropy_forward_3_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -469,6 +493,8 @@ struct cross_entropy_forward_3_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -508,7 +534,7 @@ extern "C" int cross_entropy_forward_3_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_3_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -533,6 +559,14 @@ struct cross_entropy_forward_3_output_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -591,7 +625,7 @@ extern "C" int cross_entropy_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // --- forward_4
@@ -619,6 +653,8 @@ struct cross_entropy_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
@@ -675,7 +711,7 @@ extern "C" int cross_entropy_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_5
@@ -702,6 +738,8 @@ struct cross_entropy_forward_5_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
+    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -759,7 +797,7 @@ extern "C" int cross_entropy_forward_5_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_forward_5_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // --- backward_0
@@ -792,9 +830,14 @@ struct cross_entropy_backward_0_logp_step {
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
@@ -840,6 +883,8 @@ struct cross_entropy_backward_0_sum_c_step {
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -881,7 +926,7 @@ extern "C" int cross_entropy_backward_0_sum_c(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_backward_0_sum_c_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
 }
 
 // reduces everything to one value, in chunks of fixed size and order
@@ -909,6 +954,14 @@ struct cross_entropy_backward_0_grad_sum_n_all_2_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       sum_n_all_fold.merge(other.sum_n_all_fold);
       sum_n_all_2_value_fold.merge(other.sum_n_all_2_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      sum_n_all_fold.settle();
+      sum_n_all_2_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      sum_n_all_fold.finish();
+      sum_n_all_2_value_fold.finish();
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
@@ -982,7 +1035,7 @@ extern "C" int cross_entropy_backward_0_grad_sum_n_all_2(const OpgenCall* call) 
 }
 
 extern "C" int64_t cross_entropy_backward_0_grad_sum_n_all_2_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 48);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
@@ -1014,17 +1067,22 @@ struct cross_entropy_backward_0_grad_input_step {
     const opmath_t grad_sum_c = keep_2 ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value_2;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value_2;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
@@ -1104,14 +1162,19 @@ struct cross_entropy_backward_0_grad_weight_sum_c_step {
     const int64_t c = point;
     const opmath_t t_2 = -(grad_output.load_or_zero() / sum_n_all_2.load() * label_smoothing / C);
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const bool keep_3 = target.load(n, place) != ignore_index;
-      const opmath_t part = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
-      grad_weight_sum_c_value_fold.add(keep_3 ? part : opmath_t(0));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_3 = target.load(n, place) != ignore_index;
+        const opmath_t part = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_3 ? part : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -1460,17 +1523,22 @@ struct cross_entropy_backward_1_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
@@ -1547,14 +1615,19 @@ struct cross_entropy_backward_1_grad_weight_sum_c_step {
     const int64_t c = point;
     const opmath_t t = -(grad_output.load_or_zero() * label_smoothing / C);
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const bool keep_2 = target.load(n, place) != ignore_index;
-      const opmath_t part = logp.load(n, c, place) * (keep_2 ? t : opmath_t(0));
-      grad_weight_sum_c_value_fold.add(keep_2 ? part : opmath_t(0));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_2 = target.load(n, place) != ignore_index;
+        const opmath_t part = logp.load(n, c, place) * (keep_2 ? t : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_2 ? part : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -1795,17 +1868,22 @@ struct cross_entropy_backward_2_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = grad_sum_c * weight.load(c);
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_3 = 0;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        const opmath_t part = grad_sum_c * weight.load(c);
+        const bool part_2 = c == target_value;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_3 = 0;
+        }
+        sum_grad_logp_fold.add(part + part_3);
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
@@ -1881,15 +1959,20 @@ struct cross_entropy_backward_2_grad_weight_sum_c_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const bool keep_2 = target.load(n, place) != ignore_index;
-      const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
-      const opmath_t part_2 = logp.load(n, c, place) * (keep_2 ? part : opmath_t(0));
-      grad_weight_sum_c_value_fold.add(keep_2 ? part_2 : opmath_t(0));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const bool keep_2 = target.load(n, place) != ignore_index;
+        const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
+        const opmath_t part_2 = logp.load(n, c, place) * (keep_2 ? part : opmath_t(0));
+        grad_weight_sum_c_value_fold.add(keep_2 ? part_2 : opmath_t(0));
+      }
+      grad_weight_sum_c_value_fold.settle();
     }
+    grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
     if (Team::rank() == 0) {
@@ -2073,9 +2156,14 @@ struct cross_entropy_backward_3_logp_log_step {
       logp_max.store(logp_max_value, n, place);
     }
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+      }
+      logp_sum_fold.settle();
     }
+    logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     if (Team::rank() == 0) {
@@ -2122,6 +2210,8 @@ struct cross_entropy_backward_3_sum_n_all_2_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_2_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_2_value_fold.merge(other.sum_n_all_2_value_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_2_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_2_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -2158,7 +2248,7 @@ extern "C" int cross_entropy_backward_3_sum_n_all_2(const OpgenCall* call) {
 }
 
 extern "C" int64_t cross_entropy_backward_3_sum_n_all_2_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order
@@ -2191,9 +2281,14 @@ struct cross_entropy_backward_3_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
@@ -2276,9 +2371,14 @@ struct cross_entropy_backward_4_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
@@ -2359,9 +2459,14 @@ struct cross_entropy_backward_5_grad_input_step {
     const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+      }
+      sum_grad_logp_fold.settle();
     }
+    sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);

@@ -33,6 +33,7 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -55,7 +56,9 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -93,6 +96,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_value_fold.add(lane, value);
           });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[2], sum_c_value);
@@ -106,7 +110,9 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -161,6 +167,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         sum_n_all_fold.add(lane, t * part_3 + part_2);
         sum_n_all_2_fold.add(lane, keep ? rt::pick(host, weight, run.at[1], 2, 0, target_value, C) : opmath_t(0));
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -209,6 +217,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         }
         output_value_fold.add(lane, t * part_3 + part_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -243,6 +252,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_fold.add(lane, value);
           });
+          sum_c_fold.ran(run.size);
         });
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[2]);
@@ -267,7 +277,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_fold.ran(columns.size);
         });
+        sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[5], columns.step[5], columns.size);
         int64_t target_value_2[rt::block];
@@ -320,6 +332,7 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -342,7 +355,9 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -375,6 +390,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[1], sum_c_value);
@@ -387,7 +403,9 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -434,6 +452,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         sum_n_all_fold.add(lane, t * part_2 + label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0)));
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -480,6 +500,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         }
         output_value_fold.add(lane, t * part_3 + part_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -509,6 +530,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_fold.add(lane, logp_at[i]); });
+          sum_c_fold.ran(run.size);
         });
         const opmath_t sum_c = sum_c_fold.value();
         const int64_t target_value = rt::load(target, row.at[1]);
@@ -531,7 +553,9 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, logp_at[i]); });
+          sum_c_fold.ran(columns.size);
         });
+        sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
@@ -583,6 +607,7 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
@@ -605,7 +630,9 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
           rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -643,6 +670,7 @@ int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
             const auto value = weight_at[i] * logp_at[i];
             sum_c_value_fold.add(lane, value);
           });
+          sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
         rt::store(sum_c, row.at[2], sum_c_value);
@@ -656,7 +684,9 @@ int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[0]);
           const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
           rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
         });
+        sum_c_value_fold.finish();
         rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
@@ -719,6 +749,8 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
         }
         sum_n_all_2_value_fold.add(lane, part_5);
       });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_value_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -775,6 +807,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -846,7 +879,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
           const rt::Source<opmath_t> logp_at(logp, point.at[5], columns.step[5], columns.size);
@@ -911,6 +946,7 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
           const bool keep_3 = target_at[i] != ignore_index;
           grad_weight_sum_c_value_fold.add(lane, keep_3 ? logp_at[i] * (keep_3 ? t_2 : opmath_t(0)) : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[4], grad_weight_sum_c_value);
@@ -1091,6 +1127,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1161,7 +1198,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
@@ -1224,6 +1263,7 @@ int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
           const bool keep_2 = target_at[i] != ignore_index;
           grad_weight_sum_c_value_fold.add(lane, keep_2 ? logp_at[i] * (keep_2 ? t : opmath_t(0)) : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[3], grad_weight_sum_c_value);
@@ -1347,6 +1387,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(lane, part_3 + part_4);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1417,7 +1458,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
             }
             sum_grad_logp_fold.add(i, part_13 + part_14);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
@@ -1481,6 +1524,7 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_2 = keep_2 ? -(grad_output_at[i] * label_smoothing / C) : opmath_t(0);
           grad_weight_sum_c_value_fold.add(lane, keep_2 ? logp_at[i] * part_2 : opmath_t(0));
         });
+        grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
       rt::store(grad_weight_sum_c, row.at[3], grad_weight_sum_c_value);
@@ -1569,6 +1613,7 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max_value);
             logp_sum_fold.add(lane, value);
           });
+          logp_sum_fold.ran(run.size);
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         rt::store(logp_log, row.at[2], rt::log(logp_sum));
@@ -1591,7 +1636,9 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
             logp_sum_fold.add(i, value);
           });
+          logp_sum_fold.ran(columns.size);
         });
+        logp_sum_fold.finish();
         rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
       });
@@ -1624,6 +1671,7 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
         const auto value = target_at[i] != ignore_index ? 1 : 0;
         sum_n_all_2_value_fold.add(lane, value);
       });
+      sum_n_all_2_value_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
@@ -1669,6 +1717,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[3]);
@@ -1708,7 +1757,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
             sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[3], columns.step[3], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[4], columns.step[4], columns.size);
         opmath_t logp_max_value_2_2[rt::block];
@@ -1770,6 +1821,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1808,7 +1860,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
             sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_max_value_2_2[rt::block];
@@ -1871,6 +1925,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
             const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
             sum_grad_logp_fold.add(lane, value);
           });
+          sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1909,7 +1964,9 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_4 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
             sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_4);
           });
+          sum_grad_logp_fold.ran(columns.size);
         });
+        sum_grad_logp_fold.finish();
         const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
         const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         opmath_t logp_max_value_2_2[rt::block];

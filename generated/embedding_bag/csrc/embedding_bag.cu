@@ -27,10 +27,15 @@ struct embedding_bag_forward_0_output_step {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t l = Team::rank(); l < l_size.size; l += Team::size) {
-      const opmath_t part = weight.load(rt::checked(input.load(n, l), V_2, report, 1, 0), d);
-      output_value_fold.add(part * per_sample_weights.load(n, l));
+    for (int64_t l = Team::rank(), stop = 0; stop < l_size.size;) {
+      stop = rt::next_stop<Team>(stop, l_size.size);
+      for (; l < stop; l += Team::size) {
+        const opmath_t part = weight.load(rt::checked(input.load(n, l), V_2, report, 1, 0), d);
+        output_value_fold.add(part * per_sample_weights.load(n, l));
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -90,9 +95,14 @@ struct embedding_bag_forward_1_output_step {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t l = Team::rank(); l < l_size.size; l += Team::size) {
-      output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 1, 0), d));
+    for (int64_t l = Team::rank(), stop = 0; stop < l_size.size;) {
+      stop = rt::next_stop<Team>(stop, l_size.size);
+      for (; l < stop; l += Team::size) {
+        output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 1, 0), d));
+      }
+      output_value_fold.settle();
     }
+    output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
@@ -256,10 +266,15 @@ struct embedding_bag_backward_0_grad_per_sample_weights_step {
     const int64_t n = rest;
     const int64_t input_value = input.load(n, l);
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(n, d);
-      grad_per_sample_weights_value_fold.add(part * weight.load(rt::checked(input_value, V_2, report, 2, 0), d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t part = grad_output.load_or_zero(n, d);
+        grad_per_sample_weights_value_fold.add(part * weight.load(rt::checked(input_value, V_2, report, 2, 0), d));
+      }
+      grad_per_sample_weights_value_fold.settle();
     }
+    grad_per_sample_weights_value_fold.finish();
     rt::join<Team>(&grad_per_sample_weights_value_fold);
     const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value;
     if (Team::rank() == 0) {

@@ -31,6 +31,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_2 = rt::pick(host, weight, run.at[0], 1, 0, input_at[i], V_2);
           output_value_fold.add(lane, part_2 * per_sample_weights_at[i]);
         });
+        output_value_fold.ran(run.size);
       });
       const opmath_t output_value = output_value_fold.value();
       rt::store(output, row.at[3], output_value);
@@ -63,6 +64,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::pick(host, weight, run.at[0], 1, 0, input_at[i], V_2);
           output_value_fold.add(lane, value);
         });
+        output_value_fold.ran(run.size);
       });
       const opmath_t output_value = output_value_fold.value();
       rt::store(output, row.at[2], output_value);
@@ -145,6 +147,7 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
           grad_per_sample_weights_value_fold.add(lane, part_2 * rt::pick(host, weight, run.of(2, i), 2, 0, input_value,
                                                  V_2));
         });
+        grad_per_sample_weights_value_fold.ran(run.size);
       });
       const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value();
       rt::store(grad_per_sample_weights, row.at[3], grad_per_sample_weights_value);

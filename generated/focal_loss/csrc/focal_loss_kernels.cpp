@@ -37,6 +37,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_4 = rt::pow(rt::sigmoid(t_2), gamma);
         output_sum_fold.add(lane, -(alpha * target_value * part_4 * rt::logsigmoid(logits_value)) - part_3);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -75,6 +76,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_4 = rt::pow(rt::sigmoid(t_2), gamma);
         output_value_fold.add(lane, -(alpha * target_value * part_4 * rt::logsigmoid(logits_value)) - part_3);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

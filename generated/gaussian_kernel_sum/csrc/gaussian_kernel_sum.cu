@@ -18,6 +18,7 @@ struct gaussian_kernel_sum_forward_output_step {
   rt::Tensor<const scalar_t> y;
   rt::Tensor<const scalar_t> b;
   opmath_t width;
+  opmath_t* lost;
   rt::Divider e_size;
   rt::Divider d_size;
   rt::Divider j_size;
@@ -26,21 +27,31 @@ struct gaussian_kernel_sum_forward_output_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 2 * (width * width);
     for (int64_t e = 0; e < e_size.size; ++e) {
-      output.store(0, place, i, e);
+      output.store(0, place, i_2, e);
+      lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t distance = 0;
+      rt::Sum<opmath_t> distance;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        distance += rt::square(x.load(place, i, d) - y.load(place, j, d));
+        distance.add(rt::square(x.load(place, i_2, d) - y.load(place, j, d)));
+        if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
-      const opmath_t t_2 = rt::exp(-distance / t);
+      distance.finish();
+      const opmath_t t_2 = rt::exp(-distance.value / t);
       for (int64_t e = 0; e < e_size.size; ++e) {
-        output.store(output.load(place, i, e) + t_2 * b.load(place, j, e), place, i, e);
+        opmath_t high = output.load(place, i_2, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * b.load(place, j, e));
+        output.store(high, place, i_2, e);
       }
+    }
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      const opmath_t whole = rt::total(output.load(place, i_2, e), lost_row[e]);
+      output.store(whole, place, i_2, e);
     }
   }
 };
@@ -62,6 +73,7 @@ int run_gaussian_kernel_sum_forward_output(const OpgenCall& call) {
   step.y = args.template tensor<const scalar_t>(2);
   step.b = args.template tensor<const scalar_t>(3);
   step.width = static_cast<opmath_t>(call.reals[0]);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_size = rt::Divider(call.dims[3]);
   step.d_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
@@ -72,6 +84,10 @@ int run_gaussian_kernel_sum_forward_output(const OpgenCall& call) {
 
 extern "C" int gaussian_kernel_sum_forward_output(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_gaussian_kernel_sum_forward_output<scalar_t>(*call));
+}
+
+extern "C" int64_t gaussian_kernel_sum_forward_output_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward
@@ -90,39 +106,49 @@ struct gaussian_kernel_sum_backward_grad_x_sum_step {
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
   opmath_t width;
+  opmath_t* lost;
   rt::Divider d_size;
   rt::Divider e_2_size;
   rt::Divider d_2_size;
   rt::Divider j_size;
+  int64_t N;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (d_size.size);
     const opmath_t t = width * width;
     const opmath_t t_2 = 2 * t;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(0, place, i, d);
+      grad_x_sum.store(0, place, i_2, d);
+      lost_row[d] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t grad_output_factor = 0;
+      rt::Sum<opmath_t> grad_output_factor;
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
-        grad_output_factor += grad_output.load_or_zero(place, i, e_2) * b.load(place, j, e_2);
+        grad_output_factor.add(grad_output.load_or_zero(place, i_2, e_2) * b.load(place, j, e_2));
+        if (e_2 % rt::block_adds == rt::block_adds - 1) grad_output_factor.settle();
       }
-      opmath_t distance = 0;
+      grad_output_factor.finish();
+      rt::Sum<opmath_t> distance;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        distance += rt::square(x.load(place, i, d_2) - y.load(place, j, d_2));
+        distance.add(rt::square(x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
-      const opmath_t t_3 = grad_output_factor * rt::exp(-distance / t_2);
+      distance.finish();
+      const opmath_t t_3 = grad_output_factor.value * rt::exp(-distance.value / t_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
-        const opmath_t part = t_3 * (x.load(place, i, d) - y.load(place, j, d));
-        grad_x_sum.store(grad_x_sum.load(place, i, d) + part, place, i, d);
+        opmath_t high = grad_x_sum.load(place, i_2, d);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_3 * (x.load(place, i_2, d) - y.load(place, j, d)));
+        grad_x_sum.store(high, place, i_2, d);
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(opmath_t(-0.5) * (1 / t) * grad_x_sum.load(place, i, d), place, i, d);
+      const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
+      grad_x_sum.store((N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t)) * whole, place, i_2, d);
     }
   }
 };
@@ -146,10 +172,12 @@ int run_gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall& call) {
   step.x = args.template tensor<const scalar_t>(3);
   step.y = args.template tensor<const scalar_t>(4);
   step.width = static_cast<opmath_t>(call.reals[0]);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.e_2_size = rt::Divider(call.dims[3]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.N = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -157,6 +185,10 @@ int run_gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall& call) {
 
 extern "C" int gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_gaussian_kernel_sum_backward_grad_x_sum<scalar_t>(*call));
+}
+
+extern "C" int64_t gaussian_kernel_sum_backward_grad_x_sum_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -174,11 +206,11 @@ struct gaussian_kernel_sum_backward_grad_x_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_x_value;
-    compute(grad_x_sum.load(place, i, d), &grad_x_value);
-    grad_x.store(grad_x_value, place, i, d);
+    compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
+    grad_x.store(grad_x_value, place, i_2, d);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -230,11 +262,13 @@ struct gaussian_kernel_sum_backward_grad_b_step {
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
   opmath_t width;
+  opmath_t* lost;
   rt::Divider d_2_size;
   rt::Divider e_size;
   rt::Divider e_3_size;
   rt::Divider d_3_size;
   rt::Divider i_size;
+  int64_t M;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -242,35 +276,50 @@ struct gaussian_kernel_sum_backward_grad_b_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (d_2_size.size + e_size.size);
     const opmath_t t_4 = width * width;
     const opmath_t t_5 = 2 * t_4;
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       grad_y_sum.store(0, place, j, d_2);
+      lost_row[d_2] = 0;
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       grad_b.store(0, place, j, e);
+      lost_row[e + d_2_size.size] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t grad_output_factor_2 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> grad_output_factor_2;
       for (int64_t e_3 = 0; e_3 < e_3_size.size; ++e_3) {
-        grad_output_factor_2 += grad_output.load_or_zero(place, i, e_3) * b.load(place, j, e_3);
+        grad_output_factor_2.add(grad_output.load_or_zero(place, i_2, e_3) * b.load(place, j, e_3));
+        if (e_3 % rt::block_adds == rt::block_adds - 1) grad_output_factor_2.settle();
       }
-      opmath_t distance_2 = 0;
+      grad_output_factor_2.finish();
+      rt::Sum<opmath_t> distance_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        distance_2 += rt::square(x.load(place, i, d_3) - y.load(place, j, d_3));
+        distance_2.add(rt::square(x.load(place, i_2, d_3) - y.load(place, j, d_3)));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
-      const opmath_t t_6 = rt::exp(-distance_2 / t_5);
-      const opmath_t t_7 = grad_output_factor_2 * t_6;
+      distance_2.finish();
+      const opmath_t t_6 = rt::exp(-distance_2.value / t_5);
+      const opmath_t t_7 = grad_output_factor_2.value * t_6;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        const opmath_t part = t_7 * (x.load(place, i, d_2) - y.load(place, j, d_2));
-        grad_y_sum.store(grad_y_sum.load(place, j, d_2) + part, place, j, d_2);
+        opmath_t high = grad_y_sum.load(place, j, d_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], t_7 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        grad_y_sum.store(high, place, j, d_2);
       }
       for (int64_t e = 0; e < e_size.size; ++e) {
-        grad_b.store(grad_b.load(place, j, e) + t_6 * grad_output.load_or_zero(place, i, e), place, j, e);
+        opmath_t high = grad_b.load(place, j, e);
+        rt::add_exactly<opmath_t>(&high, &lost_row[e + d_2_size.size], t_6 * grad_output.load_or_zero(place, i_2, e));
+        grad_b.store(high, place, j, e);
       }
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_y_sum.store(opmath_t(-0.5) * (1 / t_4) * grad_y_sum.load(place, j, d_2), place, j, d_2);
+      const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
+      grad_y_sum.store((M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4)) * whole, place, j, d_2);
+    }
+    for (int64_t e = 0; e < e_size.size; ++e) {
+      const opmath_t whole_2 = rt::total(grad_b.load(place, j, e), lost_row[e + d_2_size.size]);
+      grad_b.store(whole_2, place, j, e);
     }
   }
 };
@@ -296,11 +345,13 @@ int run_gaussian_kernel_sum_backward_grad_b(const OpgenCall& call) {
   step.x = args.template tensor<const scalar_t>(4);
   step.y = args.template tensor<const scalar_t>(5);
   step.width = static_cast<opmath_t>(call.reals[0]);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.e_size = rt::Divider(call.dims[3]);
   step.e_3_size = rt::Divider(call.dims[3]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.M = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -308,6 +359,11 @@ int run_gaussian_kernel_sum_backward_grad_b(const OpgenCall& call) {
 
 extern "C" int gaussian_kernel_sum_backward_grad_b(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_gaussian_kernel_sum_backward_grad_b<scalar_t>(*call));
+}
+
+extern "C" int64_t gaussian_kernel_sum_backward_grad_b_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * (
+      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -371,13 +427,13 @@ extern "C" int gaussian_kernel_sum_backward_grad_y(const OpgenCall* call) {
 
 extern "C" const OpgenCudaStep gaussian_kernel_sum_cuda_steps[] = {
     // 0
-    {gaussian_kernel_sum_forward_output, nullptr, 0},
+    {gaussian_kernel_sum_forward_output, gaussian_kernel_sum_forward_output_workspace, 0},
     // 1
-    {gaussian_kernel_sum_backward_grad_x_sum, nullptr, 0},
+    {gaussian_kernel_sum_backward_grad_x_sum, gaussian_kernel_sum_backward_grad_x_sum_workspace, 0},
     // 2
     {gaussian_kernel_sum_backward_grad_x, nullptr, 0},
     // 3
-    {gaussian_kernel_sum_backward_grad_b, nullptr, 0},
+    {gaussian_kernel_sum_backward_grad_b, gaussian_kernel_sum_backward_grad_b_workspace, 0},
     // 4
     {gaussian_kernel_sum_backward_grad_y, nullptr, 0},
 };

@@ -24,7 +24,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> b_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> output_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), D);
       const opmath_t t = 2 * (width * width);
@@ -34,14 +34,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         y_tile.fill(y, rows.at[1] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
         b_tile.fill(b, rows.at[2] + start * b.stride(1), size, b.stride(1), E, b.stride(2), E);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t distance[rt::tile_width] = {};
+          rt::Dots<opmath_t> distance;
           rt::sums(D, rt::tile_width, distance, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
           alignas(64) opmath_t t_2[rt::tile_width];
           rt::each(size, [&](int64_t i) { t_2[i] = rt::exp(-distance[i] / t); });
-          rt::sums(size, E, &output_sum[r * E], [&](int64_t i, int64_t e) { return t_2[i] * b_tile[i * E + e]; });
+          rt::sums(size, E, output_sum.from(r * E), [&](int64_t i, int64_t e) { return t_2[i] * b_tile[i * E + e]; });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -81,7 +81,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> x_rows_2(rt::tile_rows * D);
     rt::Tile<opmath_t> y_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], E, grad_output.stride(2), E);
       x_rows.fill(x, rows.at[2], rows.size, rows.step[2], D, x.stride(2), D);
@@ -95,26 +95,26 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         y_tile.fill(y, rows.at[3] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
         y_tile_2.fill(y, rows.at[5] + start * y.stride(1), size, y.stride(1), D, y.stride(2), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_output_factor[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_output_factor;
           rt::sums(E, rt::tile_width, grad_output_factor, [&](int64_t e, int64_t i) {
             const auto value = grad_output_rows[r * E + e] * b_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t distance[rt::tile_width] = {};
+          rt::Dots<opmath_t> distance;
           rt::sums(D, rt::tile_width, distance, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
           alignas(64) opmath_t t_3[rt::tile_width];
           rt::each(size, [&](int64_t i) { t_3[i] = grad_output_factor[i] * rt::exp(-distance[i] / t_2); });
-          rt::sums(size, D, &grad_x_sum_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_x_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_3[i] * (x_rows_2[r * D + e] - y_tile_2[i * D + e]);
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = opmath_t(-0.5) * (1 / t);
+        const opmath_t scale = N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[6] + r * rows.step[6] + e * grad_x_sum.stride(2),
                     scale * grad_x_sum_sum[r * D + e]);
@@ -176,8 +176,8 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> x_tile_2(rt::tile_width * D);
     rt::Tile<opmath_t> y_rows_2(rt::tile_rows * D);
     rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_b_sum(rt::tile_rows * E);
+    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_b_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       b_rows.fill(b, rows.at[1], rows.size, rows.step[1], E, b.stride(2), E);
       y_rows.fill(y, rows.at[3], rows.size, rows.step[3], D, y.stride(2), D);
@@ -195,12 +195,12 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
         grad_output_tile_2.fill(grad_output, rows.at[6] + start * grad_output.stride(1), size, grad_output.stride(1), E,
                                 grad_output.stride(2), E);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t grad_output_factor_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> grad_output_factor_2;
           rt::sums(E, rt::tile_width, grad_output_factor_2, [&](int64_t e, int64_t i) {
             const auto value = grad_output_tile[e * rt::tile_width + i] * b_rows[r * E + e];
             return value;
           });
-          alignas(64) opmath_t distance_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> distance_2;
           rt::sums(D, rt::tile_width, distance_2, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * D + e]);
             return value;
@@ -211,18 +211,18 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
             t_6[i] = rt::exp(-distance_2[i] / t_5);
             t_7[i] = grad_output_factor_2[i] * t_6[i];
           });
-          rt::sums(size, D, &grad_y_sum_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_y_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_7[i] * (x_tile_2[i * D + e] - y_rows_2[r * D + e]);
             return value;
           });
-          rt::sums(size, E, &grad_b_sum[r * E], [&](int64_t i, int64_t e) {
+          rt::sums(size, E, grad_b_sum.from(r * E), [&](int64_t i, int64_t e) {
             const auto value = t_6[i] * grad_output_tile_2[i * E + e];
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = opmath_t(-0.5) * (1 / t_4);
+        const opmath_t scale = M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[7] + r * rows.step[7] + e * grad_y_sum.stride(2),
                     scale * grad_y_sum_sum[r * D + e]);

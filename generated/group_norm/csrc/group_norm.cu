@@ -32,12 +32,17 @@ struct group_norm_forward_0_rstd_step {
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < s_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, s_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = S * batch.count;
@@ -46,13 +51,18 @@ struct group_norm_forward_0_rstd_step {
       mu.store(mu_value, n, g);
     }
     rt::Sum<opmath_t> variance__squares_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance__squares_fold.add(t_2 * t_2);
+    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < s_size.size * batch.count;) {
+      stop_2 = rt::next_stop<Team>(stop_2, s_size.size * batch.count);
+      for (; inner < stop_2; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+        variance__squares_fold.add(t_2 * t_2);
+      }
+      variance__squares_fold.settle();
     }
+    variance__squares_fold.finish();
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
@@ -185,12 +195,17 @@ struct group_norm_forward_1_rstd_step {
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < s_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, s_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = S * batch.count;
@@ -199,13 +214,18 @@ struct group_norm_forward_1_rstd_step {
       mu.store(mu_value, n, g);
     }
     rt::Sum<opmath_t> variance__squares_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance__squares_fold.add(t_2 * t_2);
+    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < s_size.size * batch.count;) {
+      stop_2 = rt::next_stop<Team>(stop_2, s_size.size * batch.count);
+      for (; inner < stop_2; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+        variance__squares_fold.add(t_2 * t_2);
+      }
+      variance__squares_fold.settle();
     }
+    variance__squares_fold.finish();
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
@@ -402,12 +422,17 @@ struct group_norm_forward_3_rstd_step {
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < s_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, s_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = S * batch.count;
@@ -416,13 +441,18 @@ struct group_norm_forward_3_rstd_step {
       mu.store(mu_value, n, g);
     }
     rt::Sum<opmath_t> variance__squares_fold;
-    for (int64_t inner = Team::rank(); inner < s_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t s = inner_rest;
-      const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-      variance__squares_fold.add(t_2 * t_2);
+    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < s_size.size * batch.count;) {
+      stop_2 = rt::next_stop<Team>(stop_2, s_size.size * batch.count);
+      for (; inner < stop_2; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+        variance__squares_fold.add(t_2 * t_2);
+      }
+      variance__squares_fold.settle();
     }
+    variance__squares_fold.finish();
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
@@ -919,16 +949,23 @@ struct group_norm_backward_0_grad_bias_step {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_weight_value_fold;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 4, 1));
-      const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
-      grad_weight_value_fold.add(grad_output_value * (input.load(n, c, place) - part_2) * part);
-      grad_bias_value_fold.add(grad_output_value);
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+        const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 4, 1));
+        const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
+        grad_weight_value_fold.add(grad_output_value * (input.load(n, c, place) - part_2) * part);
+        grad_bias_value_fold.add(grad_output_value);
+      }
+      grad_weight_value_fold.settle();
+      grad_bias_value_fold.settle();
     }
+    grad_weight_value_fold.finish();
+    grad_bias_value_fold.finish();
     rt::join<Team>(&grad_weight_value_fold, &grad_bias_value_fold);
     const opmath_t grad_weight_value = grad_weight_value_fold.value;
     const opmath_t grad_bias_value = grad_bias_value_fold.value;
@@ -1355,12 +1392,17 @@ struct group_norm_backward_2_grad_bias_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
+      }
+      grad_bias_value_fold.settle();
     }
+    grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;
     if (Team::rank() == 0) {

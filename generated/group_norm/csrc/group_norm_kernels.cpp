@@ -32,6 +32,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
                                       0) * S + over_s_batch.index(run, 0, i), C);
           mu_sum_fold.add(lane, value);
         });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const int64_t t = S * elements;
@@ -44,6 +45,7 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
           variance__squares_fold.add(lane, t_2 * t_2);
         });
+        variance__squares_fold.ran(run.size);
       });
       const opmath_t variance__squares = variance__squares_fold.value();
       rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
@@ -112,6 +114,7 @@ int forward_1_rstd(const OpgenCall& call, OpgenHost& host) {
                                       0) * S + over_s_batch.index(run, 0, i), C);
           mu_sum_fold.add(lane, value);
         });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const int64_t t = S * elements;
@@ -124,6 +127,7 @@ int forward_1_rstd(const OpgenCall& call, OpgenHost& host) {
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
           variance__squares_fold.add(lane, t_2 * t_2);
         });
+        variance__squares_fold.ran(run.size);
       });
       const opmath_t variance__squares = variance__squares_fold.value();
       rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
@@ -221,6 +225,7 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
                                       0) * S + over_s_batch.index(run, 0, i), C);
           mu_sum_fold.add(lane, value);
         });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const int64_t t = S * elements;
@@ -233,6 +238,7 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
                                         0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
           variance__squares_fold.add(lane, t_2 * t_2);
         });
+        variance__squares_fold.ran(run.size);
       });
       const opmath_t variance__squares = variance__squares_fold.value();
       rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
@@ -489,6 +495,8 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
                                      4, 1, rt::floordiv(outer.index(row, 0, 0), S), G));
           grad_bias_value_fold.add(lane, grad_output_value);
         });
+        grad_weight_value_fold.ran(run.size);
+        grad_bias_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_value = grad_weight_value_fold.value();
       const opmath_t grad_bias_value = grad_bias_value_fold.value();
@@ -697,6 +705,7 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i];
           grad_bias_value_fold.add(lane, value);
         });
+        grad_bias_value_fold.ran(run.size);
       });
       const opmath_t grad_bias_value = grad_bias_value_fold.value();
       rt::store(grad_bias, row.at[1], grad_bias_value);

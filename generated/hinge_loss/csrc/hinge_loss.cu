@@ -21,6 +21,8 @@ struct hinge_loss_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -57,7 +59,7 @@ extern "C" int hinge_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -78,6 +80,8 @@ struct hinge_loss_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -114,7 +118,7 @@ extern "C" int hinge_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -200,6 +204,8 @@ struct hinge_loss_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -240,7 +246,7 @@ extern "C" int hinge_loss_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -262,6 +268,8 @@ struct hinge_loss_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -302,7 +310,7 @@ extern "C" int hinge_loss_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t hinge_loss_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5

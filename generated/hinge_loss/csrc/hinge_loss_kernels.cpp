@@ -30,6 +30,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_sum_fold.add(lane, value);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -61,6 +62,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_value_fold.add(lane, value);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -120,6 +122,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         output_sum_fold.add(lane, rt::max(opmath_t(0), t));
         slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -155,6 +158,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         output_value_fold.add(lane, rt::max(opmath_t(0), t));
         slope_out.set(i, 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

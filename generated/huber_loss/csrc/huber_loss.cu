@@ -22,6 +22,8 @@ struct huber_loss_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
@@ -63,7 +65,7 @@ extern "C" int huber_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t huber_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -85,6 +87,8 @@ struct huber_loss_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
@@ -126,7 +130,7 @@ extern "C" int huber_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t huber_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2

@@ -35,6 +35,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
         error_out.set(i, error_2);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -71,6 +72,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
         error_out.set(i, error_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

@@ -23,15 +23,20 @@ struct info_nce_forward_0_sum_d_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const int64_t i = rest;
+    const int64_t i_2 = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      total_fold.add(query.load(i, d) * key.load(j, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        total_fold.add(query.load(i_2, d) * key.load(j, d));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      sum_d.store(total, i, j);
+      sum_d.store(total, i_2, j);
     }
   }
 };
@@ -70,22 +75,27 @@ struct info_nce_forward_0_logsumexp_j_step {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t i = point;
+    const int64_t i_2 = point;
     rt::Max<opmath_t> logsumexp_j_max_fold;
     for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i, j) / temperature);
+      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
     }
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
+      }
+      logsumexp_j_sum_fold.settle();
     }
+    logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
     if (Team::rank() == 0) {
-      logsumexp_j.store(logsumexp_j_shift + rt::log(logsumexp_j_sum), i);
+      logsumexp_j.store(logsumexp_j_shift + rt::log(logsumexp_j_sum), i_2);
     }
   }
 };
@@ -125,10 +135,12 @@ struct info_nce_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const int64_t i = inner;
-    folds->output_sum_fold.add(logsumexp_j.load(i) - sum_d.load(i, i) / temperature);
+    const int64_t i_2 = inner;
+    folds->output_sum_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -160,7 +172,7 @@ extern "C" int info_nce_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t info_nce_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_1
@@ -181,10 +193,12 @@ struct info_nce_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const int64_t i = inner;
-    folds->output_value_fold.add(logsumexp_j.load(i) - sum_d.load(i, i) / temperature);
+    const int64_t i_2 = inner;
+    folds->output_value_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -215,7 +229,7 @@ extern "C" int info_nce_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t info_nce_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- forward_2
@@ -236,24 +250,29 @@ struct info_nce_forward_2_output_step {
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const int64_t i = point;
+    const int64_t i_2 = point;
     rt::Max<opmath_t> logsumexp_j_max_fold;
     for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i, j) / temperature);
+      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
     }
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i, j) / temperature - logsumexp_j_shift));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
+      }
+      logsumexp_j_sum_fold.settle();
     }
+    logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
     const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
     if (Team::rank() == 0) {
-      logsumexp_j.store(logsumexp_j_value, i);
-      output.store(logsumexp_j_value - sum_d.load(i, i) / temperature, i);
+      logsumexp_j.store(logsumexp_j_value, i_2);
+      output.store(logsumexp_j_value - sum_d.load(i_2, i_2) / temperature, i_2);
     }
   }
 };
@@ -297,10 +316,10 @@ struct info_nce_backward_0_grad_each_step {
 
   OPGEN_DEVICE void compute(opmath_t* grad_each) const { *grad_each = grad_output.load_or_zero() / N; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i = point;
+    const int64_t i_2 = point;
     opmath_t grad_each_value;
     compute(&grad_each_value);
-    grad_each.store(grad_each_value, i);
+    grad_each.store(grad_each_value, i_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -348,54 +367,69 @@ struct info_nce_backward_0_grad_key_step {
   rt::Tensor<opmath_t> grad_key;
   rt::Tensor<const scalar_t> query;
   rt::Tensor<const scalar_t> key;
+  opmath_t* lost;
   rt::Divider d_size;
   rt::Divider d_2_size;
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i = point;
-    const opmath_t grad_each_value = grad_each.load(i);
+    const int64_t i_2 = point;
+    opmath_t* lost_row = lost + point * (d_size.size + d_2_size.size);
+    const opmath_t grad_each_value = grad_each.load(i_2);
     const opmath_t t = -grad_each_value;
-    const opmath_t logsumexp_j_value = logsumexp_j.load(i);
+    const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
     const opmath_t t_2 = -rt::inf<opmath_t>();
     const bool t_3 = logsumexp_j_value == t_2;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(0, i, d);
+      grad_query.store(0, i_2, d);
+      lost_row[d] = 0;
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(0, i, d_2);
+      grad_key.store(0, i_2, d_2);
+      lost_row[d_2 + d_size.size] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i_2, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i_2, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_each_value * rt::exp(sum_d / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      sum_d_2.finish();
+      const opmath_t part = grad_each_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_each_value_2 = grad_each.load(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
+      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
       const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
-      const opmath_t t_5 = (i == j ? -grad_each_value_2 : opmath_t(0)) + part_3;
+      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        grad_query.store(grad_query.load(i, d) + t_4 * key.load(j, d), i, d);
+        opmath_t high = grad_query.load(i_2, d);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
+        opmath_t high = grad_key.load(i_2, d_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(t_6 * grad_query.load(i, d), i, d);
+      const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
+      grad_query.store(t_6 * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(t_6 * grad_key.load(i, d_2), i, d_2);
+      const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
+      grad_key.store(t_6 * whole_2, i_2, d_2);
     }
   }
 };
@@ -420,16 +454,22 @@ int run_info_nce_backward_0_grad_key(const OpgenCall& call) {
   step.grad_key = args.template tensor<opmath_t>(3);
   step.query = args.template tensor<const scalar_t>(4);
   step.key = args.template tensor<const scalar_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 
 extern "C" int info_nce_backward_0_grad_key(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_backward_0_grad_key<scalar_t>(*call));
+}
+
+extern "C" int64_t info_nce_backward_0_grad_key_workspace(const OpgenCall* call) {
+  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_1
@@ -448,52 +488,67 @@ struct info_nce_backward_1_grad_key_step {
   rt::Tensor<opmath_t> grad_key;
   rt::Tensor<const scalar_t> query;
   rt::Tensor<const scalar_t> key;
+  opmath_t* lost;
   rt::Divider d_size;
   rt::Divider d_2_size;
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i = point;
+    const int64_t i_2 = point;
+    opmath_t* lost_row = lost + point * (d_size.size + d_2_size.size);
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t t = -grad_output_value;
-    const opmath_t logsumexp_j_value = logsumexp_j.load(i);
+    const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
     const opmath_t t_2 = -rt::inf<opmath_t>();
     const bool t_3 = logsumexp_j_value == t_2;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(0, i, d);
+      grad_query.store(0, i_2, d);
+      lost_row[d] = 0;
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(0, i, d_2);
+      grad_key.store(0, i_2, d_2);
+      lost_row[d_2 + d_size.size] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i_2, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i_2, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_output_value * rt::exp(sum_d / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      sum_d_2.finish();
+      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
-      const opmath_t t_5 = (i == j ? t : opmath_t(0)) + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2);
+      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
+      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2);
       for (int64_t d = 0; d < d_size.size; ++d) {
-        grad_query.store(grad_query.load(i, d) + t_4 * key.load(j, d), i, d);
+        opmath_t high = grad_query.load(i_2, d);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
+        opmath_t high = grad_key.load(i_2, d_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(t_6 * grad_query.load(i, d), i, d);
+      const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
+      grad_query.store(t_6 * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(t_6 * grad_key.load(i, d_2), i, d_2);
+      const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
+      grad_key.store(t_6 * whole_2, i_2, d_2);
     }
   }
 };
@@ -518,16 +573,22 @@ int run_info_nce_backward_1_grad_key(const OpgenCall& call) {
   step.grad_key = args.template tensor<opmath_t>(3);
   step.query = args.template tensor<const scalar_t>(4);
   step.key = args.template tensor<const scalar_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 
 extern "C" int info_nce_backward_1_grad_key(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_backward_1_grad_key<scalar_t>(*call));
+}
+
+extern "C" int64_t info_nce_backward_1_grad_key_workspace(const OpgenCall* call) {
+  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // --- backward_2
@@ -546,54 +607,69 @@ struct info_nce_backward_2_grad_key_step {
   rt::Tensor<opmath_t> grad_key;
   rt::Tensor<const scalar_t> query;
   rt::Tensor<const scalar_t> key;
+  opmath_t* lost;
   rt::Divider d_size;
   rt::Divider d_2_size;
   rt::Divider d_3_size;
   opmath_t temperature;
   rt::Divider j_size;
+  int64_t N;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const int64_t i = point;
-    const opmath_t grad_output_value = grad_output.load_or_zero(i);
+    const int64_t i_2 = point;
+    opmath_t* lost_row = lost + point * (d_size.size + d_2_size.size);
+    const opmath_t grad_output_value = grad_output.load_or_zero(i_2);
     const opmath_t t = -grad_output_value;
-    const opmath_t logsumexp_j_value = logsumexp_j.load(i);
+    const opmath_t logsumexp_j_value = logsumexp_j.load(i_2);
     const opmath_t t_2 = -rt::inf<opmath_t>();
     const bool t_3 = logsumexp_j_value == t_2;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(0, i, d);
+      grad_query.store(0, i_2, d);
+      lost_row[d] = 0;
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(0, i, d_2);
+      grad_key.store(0, i_2, d_2);
+      lost_row[d_2 + d_size.size] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t sum_d = 0;
+      rt::Sum<opmath_t> sum_d;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        sum_d += query.load(i, d_2) * key.load(j, d_2);
+        sum_d.add(query.load(i_2, d_2) * key.load(j, d_2));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) sum_d.settle();
       }
-      opmath_t sum_d_2 = 0;
+      sum_d.finish();
+      rt::Sum<opmath_t> sum_d_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        sum_d_2 += query.load(j, d_3) * key.load(i, d_3);
+        sum_d_2.add(query.load(j, d_3) * key.load(i_2, d_3));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
-      const opmath_t part = grad_output_value * rt::exp(sum_d / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      sum_d_2.finish();
+      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2 / temperature - logsumexp_j_value_2);
+      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
       const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
-      const opmath_t t_5 = (i == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
+      const opmath_t t_5 = (i_2 == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        grad_query.store(grad_query.load(i, d) + t_4 * key.load(j, d), i, d);
+        opmath_t high = grad_query.load(i_2, d);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
+        grad_query.store(high, i_2, d);
       }
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        grad_key.store(grad_key.load(i, d_2) + t_5 * query.load(j, d_2), i, d_2);
+        opmath_t high = grad_key.load(i_2, d_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2 + d_size.size], t_5 * query.load(j, d_2));
+        grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_query.store(t_6 * grad_query.load(i, d), i, d);
+      const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
+      grad_query.store(t_6 * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_key.store(t_6 * grad_key.load(i, d_2), i, d_2);
+      const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
+      grad_key.store(t_6 * whole_2, i_2, d_2);
     }
   }
 };
@@ -618,16 +694,22 @@ int run_info_nce_backward_2_grad_key(const OpgenCall& call) {
   step.grad_key = args.template tensor<opmath_t>(3);
   step.query = args.template tensor<const scalar_t>(4);
   step.key = args.template tensor<const scalar_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[0]);
+  step.N = call.dims[0];
   return rt::map(call, step, call.dims[0]);
 }
 
 extern "C" int info_nce_backward_2_grad_key(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_backward_2_grad_key<scalar_t>(*call));
+}
+
+extern "C" int64_t info_nce_backward_2_grad_key_workspace(const OpgenCall* call) {
+  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 extern "C" const OpgenCudaStep info_nce_cuda_steps[] = {
@@ -642,9 +724,9 @@ extern "C" const OpgenCudaStep info_nce_cuda_steps[] = {
     // 4
     {info_nce_backward_0_grad_each, nullptr, 0},
     // 5
-    {info_nce_backward_0_grad_key, nullptr, 0},
+    {info_nce_backward_0_grad_key, info_nce_backward_0_grad_key_workspace, 0},
     // 6
-    {info_nce_backward_1_grad_key, nullptr, 0},
+    {info_nce_backward_1_grad_key, info_nce_backward_1_grad_key_workspace, 0},
     // 7
-    {info_nce_backward_2_grad_key, nullptr, 0},
+    {info_nce_backward_2_grad_key, info_nce_backward_2_grad_key_workspace, 0},
 };

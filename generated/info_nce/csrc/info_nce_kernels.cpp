@@ -35,6 +35,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
+        logsumexp_j_sum_fold.ran(run.size);
       });
       const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
       rt::store(logsumexp_j, row.at[1], logsumexp_j_shift + rt::log(logsumexp_j_sum));
@@ -68,6 +69,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
         output_sum_fold.add(lane, value);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -100,6 +102,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
         output_value_fold.add(lane, value);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -142,6 +145,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
+        logsumexp_j_sum_fold.ran(run.size);
       });
       const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
       const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
@@ -201,8 +205,8 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_each_rows.fill(grad_each, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[9], 1, 0, rows.size, rows.step[9], rt::tile_rows);
@@ -213,7 +217,7 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = 1 / temperature;
+      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_each_value = grad_each_rows[r];
         grad_each_value_of[r] = grad_each_value;
@@ -238,12 +242,12 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
         key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
         query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_d[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d;
           rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_d_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d_2;
           rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
             return value;
@@ -260,11 +264,11 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_5 = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
             t_5[i] = part_5 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_4);
           });
-          rt::sums(size, D, &grad_query_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * key_tile_2[i * D + e];
             return value;
           });
-          rt::sums(size, D, &grad_key_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_5[i] * query_tile_2[i * D + e];
             return value;
           });
@@ -316,8 +320,8 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_output_rows.fill(grad_output, rows.at[7], 1, 0, 1, 0, 1);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
@@ -328,7 +332,7 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = 1 / temperature;
+      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[0];
         grad_output_value_of[r] = grad_output_value;
@@ -351,12 +355,12 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
         key_tile_2.fill(key, rows.at[5] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
         query_tile_2.fill(query, rows.at[6] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_d[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d;
           rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_d_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d_2;
           rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
             return value;
@@ -373,11 +377,11 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? t_of[r] : opmath_t(0);
             t_5[i] = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
           });
-          rt::sums(size, D, &grad_query_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * key_tile_2[i * D + e];
             return value;
           });
-          rt::sums(size, D, &grad_key_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_5[i] * query_tile_2[i * D + e];
             return value;
           });
@@ -431,8 +435,8 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
     rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_output_rows.fill(grad_output, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[9], 1, 0, rows.size, rows.step[9], rt::tile_rows);
@@ -443,7 +447,7 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = 1 / temperature;
+      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[r];
         grad_output_value_of[r] = grad_output_value;
@@ -468,12 +472,12 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
         key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
         query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t sum_d[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d;
           rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
             const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t sum_d_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> sum_d_2;
           rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
             const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
             return value;
@@ -491,11 +495,11 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
             t_5[i] = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
           });
-          rt::sums(size, D, &grad_query_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * key_tile_2[i * D + e];
             return value;
           });
-          rt::sums(size, D, &grad_key_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_5[i] * query_tile_2[i * D + e];
             return value;
           });

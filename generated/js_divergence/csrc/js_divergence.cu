@@ -23,15 +23,20 @@ struct js_divergence_forward_0_sum_k_step {
     const rt::Place place = batch.place(point);
     const opmath_t t = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_value_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      const opmath_t log_p_value = log_p.load(place, k);
-      const opmath_t t_2 = rt::exp(log_p_value);
-      const opmath_t log_q_value = log_q.load(place, k);
-      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-      const opmath_t t_3 = rt::exp(log_q_value);
-      const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-      sum_k_value_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        const opmath_t log_p_value = log_p.load(place, k);
+        const opmath_t t_2 = rt::exp(log_p_value);
+        const opmath_t log_q_value = log_q.load(place, k);
+        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
+        const opmath_t t_3 = rt::exp(log_q_value);
+        const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
+        sum_k_value_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+      }
+      sum_k_value_fold.settle();
     }
+    sum_k_value_fold.finish();
     rt::join<Team>(&sum_k_value_fold);
     const opmath_t sum_k_value = sum_k_value_fold.value;
     if (Team::rank() == 0) {
@@ -75,6 +80,8 @@ struct js_divergence_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -107,7 +114,7 @@ extern "C" int js_divergence_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t js_divergence_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -126,6 +133,8 @@ struct js_divergence_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -158,7 +167,7 @@ extern "C" int js_divergence_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t js_divergence_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -181,15 +190,20 @@ struct js_divergence_forward_2_output_step {
     const rt::Place place = batch.place(point);
     const opmath_t t = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      const opmath_t log_p_value = log_p.load(place, k);
-      const opmath_t t_2 = rt::exp(log_p_value);
-      const opmath_t log_q_value = log_q.load(place, k);
-      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-      const opmath_t t_3 = rt::exp(log_q_value);
-      const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-      sum_k_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        const opmath_t log_p_value = log_p.load(place, k);
+        const opmath_t t_2 = rt::exp(log_p_value);
+        const opmath_t log_q_value = log_q.load(place, k);
+        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
+        const opmath_t t_3 = rt::exp(log_q_value);
+        const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
+        sum_k_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+      }
+      sum_k_fold.settle();
     }
+    sum_k_fold.finish();
     rt::join<Team>(&sum_k_fold);
     const opmath_t sum_k = sum_k_fold.value;
     if (Team::rank() == 0) {

@@ -32,6 +32,7 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_2 = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
           sum_k_value_fold.add(lane, part_2 + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
         });
+        sum_k_value_fold.ran(run.size);
       });
       const opmath_t sum_k_value = sum_k_value_fold.value();
       rt::store(sum_k, row.at[2], sum_k_value);
@@ -59,6 +60,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, sum_k_at[i] / 2); });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -84,6 +86,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_value_fold.add(lane, sum_k_at[i] / 2); });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -118,6 +121,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_2 = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
           sum_k_fold.add(lane, part_2 + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
         });
+        sum_k_fold.ran(run.size);
       });
       const opmath_t sum_k = sum_k_fold.value();
       rt::store(output, row.at[2], sum_k / 2);

@@ -22,6 +22,8 @@ struct kl_div_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -61,7 +63,7 @@ extern "C" int kl_div_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_1
@@ -83,6 +85,8 @@ struct kl_div_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -122,7 +126,7 @@ extern "C" int kl_div_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_2
@@ -144,6 +148,8 @@ struct kl_div_forward_2_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -183,7 +189,7 @@ extern "C" int kl_div_forward_2_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_2_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_3
@@ -205,6 +211,8 @@ struct kl_div_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
     OPGEN_DEVICE void merge(const Folds& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
+    OPGEN_DEVICE void settle() { sum_n_all_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_all_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -244,7 +252,7 @@ extern "C" int kl_div_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_4
@@ -265,6 +273,8 @@ struct kl_div_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -304,7 +314,7 @@ extern "C" int kl_div_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_5
@@ -325,6 +335,8 @@ struct kl_div_forward_5_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
@@ -363,7 +375,7 @@ extern "C" int kl_div_forward_5_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t kl_div_forward_5_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call) * call->dims[0], 24);
 }
 
 // --- forward_6

@@ -32,6 +32,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         output_sum_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -65,6 +66,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         output_sum_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -98,6 +100,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         sum_n_all_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      sum_n_all_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -130,6 +133,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         sum_n_all_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      sum_n_all_fold.ran(run.size);
     });
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
@@ -163,6 +167,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t p = rt::exp(target_value);
         output_value_fold.add(lane, p == 0 ? opmath_t(0) : p * (target_value - input_at[i]));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -195,6 +200,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t target_value = target_at[i];
         output_value_fold.add(lane, rt::xlogy(target_value, target_value) - target_value * input_at[i]);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

@@ -28,9 +28,14 @@ struct layer_norm_forward_0_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mu_sum_fold.add(input.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mu_sum_fold.add(input.load(place, d));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const opmath_t mu_value = mu_sum / D;
@@ -38,10 +43,15 @@ struct layer_norm_forward_0_output_step {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = input.load(place, d) - mu_value;
-      var_d_squares_fold.add(t * t);
+    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
+      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
+      for (; d < stop_2; d += Team::size) {
+        const opmath_t t = input.load(place, d) - mu_value;
+        var_d_squares_fold.add(t * t);
+      }
+      var_d_squares_fold.settle();
     }
+    var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
     const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -109,9 +119,14 @@ struct layer_norm_forward_1_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mu_sum_fold.add(input.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mu_sum_fold.add(input.load(place, d));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const opmath_t mu_value = mu_sum / D;
@@ -119,10 +134,15 @@ struct layer_norm_forward_1_output_step {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = input.load(place, d) - mu_value;
-      var_d_squares_fold.add(t * t);
+    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
+      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
+      for (; d < stop_2; d += Team::size) {
+        const opmath_t t = input.load(place, d) - mu_value;
+        var_d_squares_fold.add(t * t);
+      }
+      var_d_squares_fold.settle();
     }
+    var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
     const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -188,9 +208,14 @@ struct layer_norm_forward_2_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mu_sum_fold.add(input.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mu_sum_fold.add(input.load(place, d));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const opmath_t mu_value = mu_sum / D;
@@ -198,10 +223,15 @@ struct layer_norm_forward_2_output_step {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = input.load(place, d) - mu_value;
-      var_d_squares_fold.add(t * t);
+    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
+      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
+      for (; d < stop_2; d += Team::size) {
+        const opmath_t t = input.load(place, d) - mu_value;
+        var_d_squares_fold.add(t * t);
+      }
+      var_d_squares_fold.settle();
     }
+    var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
     const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -266,9 +296,14 @@ struct layer_norm_forward_3_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mu_sum_fold.add(input.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mu_sum_fold.add(input.load(place, d));
+      }
+      mu_sum_fold.settle();
     }
+    mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const opmath_t mu_value = mu_sum / D;
@@ -276,10 +311,15 @@ struct layer_norm_forward_3_output_step {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = input.load(place, d) - mu_value;
-      var_d_squares_fold.add(t * t);
+    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
+      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
+      for (; d < stop_2; d += Team::size) {
+        const opmath_t t = input.load(place, d) - mu_value;
+        var_d_squares_fold.add(t * t);
+      }
+      var_d_squares_fold.settle();
     }
+    var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
     const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -344,12 +384,19 @@ struct layer_norm_backward_0_grad_input_step {
     const opmath_t mu_value = mu.load(place);
     rt::Sum<opmath_t> grad_rstd_fold;
     rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-      const opmath_t weight_value = weight.load(d);
-      grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value) * weight_value);
-      grad_mu_sum_fold.add(grad_output_value * weight_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
+        const opmath_t weight_value = weight.load(d);
+        grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value) * weight_value);
+        grad_mu_sum_fold.add(grad_output_value * weight_value);
+      }
+      grad_rstd_fold.settle();
+      grad_mu_sum_fold.settle();
     }
+    grad_rstd_fold.finish();
+    grad_mu_sum_fold.finish();
     rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
@@ -413,6 +460,14 @@ struct layer_norm_backward_0_grad_bias_step {
       grad_weight_value_fold.merge(other.grad_weight_value_fold);
       grad_bias_value_fold.merge(other.grad_bias_value_fold);
     }
+    OPGEN_DEVICE void settle() {
+      grad_weight_value_fold.settle();
+      grad_bias_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_weight_value_fold.finish();
+      grad_bias_value_fold.finish();
+    }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
@@ -460,7 +515,7 @@ extern "C" int layer_norm_backward_0_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t layer_norm_backward_0_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 16);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 48);
 }
 
 // --- backward_2
@@ -487,11 +542,18 @@ struct layer_norm_backward_2_grad_input_step {
     const opmath_t mu_value = mu.load(place);
     rt::Sum<opmath_t> grad_rstd_fold;
     rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-      grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value));
-      grad_mu_sum_fold.add(grad_output_value);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
+        grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value));
+        grad_mu_sum_fold.add(grad_output_value);
+      }
+      grad_rstd_fold.settle();
+      grad_mu_sum_fold.settle();
     }
+    grad_rstd_fold.finish();
+    grad_mu_sum_fold.finish();
     rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
@@ -545,6 +607,8 @@ struct layer_norm_backward_2_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
@@ -578,7 +642,7 @@ extern "C" int layer_norm_backward_2_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t layer_norm_backward_2_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep layer_norm_cuda_steps[] = {

@@ -26,6 +26,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const opmath_t mu_value = mu_sum / D;
@@ -37,6 +38,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t t = input_at[i] - mu_value;
           var_d_squares_fold.add(lane, t * t);
         });
+        var_d_squares_fold.ran(run.size);
       });
       const opmath_t var_d_squares = var_d_squares_fold.value();
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -76,6 +78,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const opmath_t mu_value = mu_sum / D;
@@ -87,6 +90,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t t = input_at[i] - mu_value;
           var_d_squares_fold.add(lane, t * t);
         });
+        var_d_squares_fold.ran(run.size);
       });
       const opmath_t var_d_squares = var_d_squares_fold.value();
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -122,6 +126,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const opmath_t mu_value = mu_sum / D;
@@ -133,6 +138,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t t = input_at[i] - mu_value;
           var_d_squares_fold.add(lane, t * t);
         });
+        var_d_squares_fold.ran(run.size);
       });
       const opmath_t var_d_squares = var_d_squares_fold.value();
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -167,6 +173,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
+        mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
       const opmath_t mu_value = mu_sum / D;
@@ -178,6 +185,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t t = input_at[i] - mu_value;
           var_d_squares_fold.add(lane, t * t);
         });
+        var_d_squares_fold.ran(run.size);
       });
       const opmath_t var_d_squares = var_d_squares_fold.value();
       const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
@@ -225,6 +233,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           grad_rstd_fold.add(lane, grad_output_value * (input_at[i] - mu_value) * weight_value);
           grad_mu_sum_fold.add(lane, grad_output_value * weight_value);
         });
+        grad_rstd_fold.ran(run.size);
+        grad_mu_sum_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
@@ -278,7 +288,11 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
           grad_weight_value_fold.add(i, grad_output_value_2 * (input_at[i] - mu_at) * rstd_at);
           grad_bias_value_fold.add(i, grad_output_value_2);
         });
+        grad_weight_value_fold.ran(columns.size);
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_weight_value_fold.finish();
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[4], columns.step[4], columns.size);
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) {
@@ -316,6 +330,8 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           grad_rstd_fold.add(lane, grad_output_value * (input_at[i] - mu_value));
           grad_mu_sum_fold.add(lane, grad_output_value);
         });
+        grad_rstd_fold.ran(run.size);
+        grad_mu_sum_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t grad_mu_sum = grad_mu_sum_fold.value();
@@ -352,7 +368,9 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });

@@ -21,7 +21,9 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_output_at[i]); });
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });

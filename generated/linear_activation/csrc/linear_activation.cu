@@ -26,9 +26,14 @@ struct linear_activation_forward_0_z_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -392,9 +397,14 @@ struct linear_activation_forward_5_z_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -818,9 +828,14 @@ struct linear_activation_backward_0_grad_input_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -870,10 +885,15 @@ struct linear_activation_backward_0_grad_weight_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_z.load(place, n) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -917,6 +937,8 @@ struct linear_activation_backward_0_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -951,7 +973,7 @@ extern "C" int linear_activation_backward_0_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t linear_activation_backward_0_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 // --- backward_1
@@ -1183,9 +1205,14 @@ struct linear_activation_backward_4_grad_input_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1234,10 +1261,15 @@ struct linear_activation_backward_4_grad_weight_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -1280,6 +1312,8 @@ struct linear_activation_backward_4_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -1313,7 +1347,7 @@ extern "C" int linear_activation_backward_4_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t linear_activation_backward_4_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {

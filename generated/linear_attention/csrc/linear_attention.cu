@@ -26,11 +26,11 @@ struct linear_attention_forward_q_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t q_value;
-    compute(query.load(place, i, e), &q_value);
-    q.store(q_value, place, i, e);
+    compute(query.load(place, i_2, e), &q_value);
+    q.store(q_value, place, i_2, e);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -152,9 +152,14 @@ struct linear_attention_forward_numerator_part_step {
     const int64_t v = rt::split(&rest, v_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      total_fold.add(k.load(place, j, e) * value.load(place, j, v));
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        total_fold.add(k.load(place, j, e) * value.load(place, j, v));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -205,16 +210,21 @@ struct linear_attention_forward_numerator_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      total_fold.add(q.load(place, i, e) * numerator_part.load(place, v, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        total_fold.add(q.load(place, i_2, e) * numerator_part.load(place, v, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      numerator.store(total, place, i, v);
+      numerator.store(total, place, i_2, v);
     }
   }
 };
@@ -259,6 +269,8 @@ struct linear_attention_forward_denominator_part_step {
     OPGEN_DEVICE void merge(const Folds& other) {
       denominator_part_value_fold.merge(other.denominator_part_value_fold);
     }
+    OPGEN_DEVICE void settle() { denominator_part_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { denominator_part_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -298,7 +310,7 @@ extern "C" int linear_attention_forward_denominator_part(const OpgenCall* call) 
 }
 
 extern "C" int64_t linear_attention_forward_denominator_part_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[1], call->dims[2], 8);
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[1], call->dims[2], 24);
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -320,20 +332,25 @@ struct linear_attention_forward_output_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> denominator_value_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      denominator_value_fold.add(q.load(place, i, e) * denominator_part.load(place, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        denominator_value_fold.add(q.load(place, i_2, e) * denominator_part.load(place, e));
+      }
+      denominator_value_fold.settle();
     }
+    denominator_value_fold.finish();
     rt::join<Team>(&denominator_value_fold);
     const opmath_t denominator_value = denominator_value_fold.value;
     const opmath_t t = denominator_value + eps;
     if (Team::rank() == 0) {
-      denominator.store(denominator_value, place, i);
+      denominator.store(denominator_value, place, i_2);
     }
     for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      output.store(numerator.load(place, i, v) / t, place, i, v);
+      output.store(numerator.load(place, i_2, v) / t, place, i_2, v);
     }
   }
 };
@@ -393,11 +410,11 @@ struct linear_attention_backward_q_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t q_value;
-    compute(query.load(place, i, e), &q_value);
-    q.store(q_value, place, i, e);
+    compute(query.load(place, i_2, e), &q_value);
+    q.store(q_value, place, i_2, e);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -516,17 +533,23 @@ struct linear_attention_backward_grad_denominator_step {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_denominator_sum_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, i, v);
-      grad_denominator_sum_fold.add(part * numerator.load(place, i, v));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        const opmath_t part = grad_output.load_or_zero(place, i_2, v);
+        grad_denominator_sum_fold.add(part * numerator.load(place, i_2, v));
+      }
+      grad_denominator_sum_fold.settle();
     }
+    grad_denominator_sum_fold.finish();
     rt::join<Team>(&grad_denominator_sum_fold);
     const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value;
     if (Team::rank() == 0) {
-      grad_denominator.store(-(grad_denominator_sum / rt::powi<2>(denominator.load(place, i) + eps)), place, i);
+      const opmath_t part_2 = rt::powi<2>(denominator.load(place, i_2) + eps);
+      grad_denominator.store(-(grad_denominator_sum / part_2), place, i_2);
     }
   }
 };
@@ -576,9 +599,15 @@ struct linear_attention_backward_grad_denominator_part_step {
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_denominator_part_value_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      grad_denominator_part_value_fold.add(grad_denominator.load(place, i) * q.load(place, i, e));
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t part = grad_denominator.load(place, i_2);
+        grad_denominator_part_value_fold.add(part * q.load(place, i_2, e));
+      }
+      grad_denominator_part_value_fold.settle();
     }
+    grad_denominator_part_value_fold.finish();
     rt::join<Team>(&grad_denominator_part_value_fold);
     const opmath_t grad_denominator_part_value = grad_denominator_part_value_fold.value;
     if (Team::rank() == 0) {
@@ -627,10 +656,10 @@ struct linear_attention_backward_grad_numerator_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t part = grad_output.load_or_zero(place, i, v);
-    grad_numerator.store(part / (denominator.load(place, i) + eps), place, i, v);
+    const opmath_t part = grad_output.load_or_zero(place, i_2, v);
+    grad_numerator.store(part / (denominator.load(place, i_2) + eps), place, i_2, v);
   }
 };
 
@@ -679,9 +708,14 @@ struct linear_attention_backward_grad_numerator_part_step {
     const int64_t v = rt::split(&rest, v_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t i = Team::rank(); i < i_size.size; i += Team::size) {
-      total_fold.add(grad_numerator.load(place, i, v) * q.load(place, i, e));
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
+      stop = rt::next_stop<Team>(stop, i_size.size);
+      for (; i_2 < stop; i_2 += Team::size) {
+        total_fold.add(grad_numerator.load(place, i_2, v) * q.load(place, i_2, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -735,9 +769,14 @@ struct linear_attention_backward_grad_k_numerator_part_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      total_fold.add(grad_numerator_part.load(place, v, e) * value.load(place, j, v));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        total_fold.add(grad_numerator_part.load(place, v, e) * value.load(place, j, v));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -788,16 +827,21 @@ struct linear_attention_backward_grad_q_numerator_step {
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      total_fold.add(grad_numerator.load(place, i, v) * numerator_part.load(place, v, e));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        total_fold.add(grad_numerator.load(place, i_2, v) * numerator_part.load(place, v, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
-      grad_q_numerator.store(total, place, i, e);
+      grad_q_numerator.store(total, place, i_2, e);
     }
   }
 };
@@ -844,12 +888,12 @@ struct linear_attention_backward_grad_query_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t query_value_2 = query.load(place, i, e);
-    const opmath_t part = grad_denominator.load(place, i) * denominator_part.load(place, e);
+    const opmath_t query_value_2 = query.load(place, i_2, e);
+    const opmath_t part = grad_denominator.load(place, i_2) * denominator_part.load(place, e);
     const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2);
-    grad_query.store((part + grad_q_numerator.load(place, i, e)) * part_2, place, i, e);
+    grad_query.store((part + grad_q_numerator.load(place, i_2, e)) * part_2, place, i_2, e);
   }
 };
 
@@ -952,9 +996,14 @@ struct linear_attention_backward_grad_value_step {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t e = Team::rank(); e < e_size.size; e += Team::size) {
-      total_fold.add(grad_numerator_part.load(place, v, e) * k.load(place, j, e));
+    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
+      stop = rt::next_stop<Team>(stop, e_size.size);
+      for (; e < stop; e += Team::size) {
+        total_fold.add(grad_numerator_part.load(place, v, e) * k.load(place, j, e));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {

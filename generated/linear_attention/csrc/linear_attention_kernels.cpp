@@ -71,7 +71,9 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> k_at(k, point.at[0], columns.step[0], columns.size);
         rt::each(columns.size, [&](int64_t i) { denominator_part_value_fold.add(i, k_at[i]); });
+        denominator_part_value_fold.ran(columns.size);
       });
+      denominator_part_value_fold.finish();
       rt::Sink<opmath_t> denominator_part_out(denominator_part, columns.at[1], columns.step[1], columns.size);
       rt::each(columns.size, [&](int64_t i) { denominator_part_out.set(i, denominator_part_value_fold[i]); });
     });
@@ -108,6 +110,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = q_at[i] * denominator_part_at[i];
           denominator_value_fold.add(lane, value);
         });
+        denominator_value_fold.ran(run.size);
       });
       const opmath_t denominator_value = denominator_value_fold.value();
       const opmath_t t = denominator_value + eps;
@@ -199,6 +202,7 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * numerator_at[i];
           grad_denominator_sum_fold.add(lane, value);
         });
+        grad_denominator_sum_fold.ran(run.size);
       });
       const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value();
       const opmath_t part_2 = rt::powi<2>(rt::load(denominator, row.at[2]) + eps);
@@ -231,6 +235,7 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_denominator_at[i] * q_at[i];
           grad_denominator_part_value_fold.add(lane, value);
         });
+        grad_denominator_part_value_fold.ran(run.size);
       });
       const opmath_t grad_denominator_part_value = grad_denominator_part_value_fold.value();
       rt::store(grad_denominator_part, row.at[2], grad_denominator_part_value);

@@ -27,9 +27,14 @@ struct log_softmax_forward_output_step {
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output_sum_fold.add(rt::exp(input.load(place, n) - output_max));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        output_sum_fold.add(rt::exp(input.load(place, n) - output_max));
+      }
+      output_sum_fold.settle();
     }
+    output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     const opmath_t output_log = rt::log(output_sum);
@@ -78,9 +83,14 @@ struct log_softmax_backward_grad_input_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> sum_grad_output_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      sum_grad_output_fold.add(grad_output.load_or_zero(place, n));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        sum_grad_output_fold.add(grad_output.load_or_zero(place, n));
+      }
+      sum_grad_output_fold.settle();
     }
+    sum_grad_output_fold.finish();
     rt::join<Team>(&sum_grad_output_fold);
     const opmath_t sum_grad_output = sum_grad_output_fold.value;
     for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {

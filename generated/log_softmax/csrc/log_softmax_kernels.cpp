@@ -30,6 +30,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(input_at[i] - output_max);
           output_sum_fold.add(lane, value);
         });
+        output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       const opmath_t output_log = rt::log(output_sum);
@@ -63,6 +64,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i];
           sum_grad_output_fold.add(lane, value);
         });
+        sum_grad_output_fold.ran(run.size);
       });
       const opmath_t sum_grad_output = sum_grad_output_fold.value();
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {

@@ -28,9 +28,14 @@ struct logsumexp_forward_output_step {
     const opmath_t output_max = output_max_fold.value;
     const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output_sum_fold.add(rt::exp(input.load(place, n) - output_shift));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        output_sum_fold.add(rt::exp(input.load(place, n) - output_shift));
+      }
+      output_sum_fold.settle();
     }
+    output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     if (Team::rank() == 0) {

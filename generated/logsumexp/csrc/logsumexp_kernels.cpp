@@ -31,6 +31,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(input_at[i] - output_shift);
           output_sum_fold.add(lane, value);
         });
+        output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       rt::store(output, row.at[1], output_shift + rt::log(output_sum));

@@ -26,9 +26,14 @@ struct lora_linear_forward_0_adaptation_part_step {
     const int64_t r = rt::split(&rest, r_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * lora_a.load(r, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * lora_a.load(r, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -78,9 +83,14 @@ struct lora_linear_forward_0_adaptation_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t r = Team::rank(); r < r_size.size; r += Team::size) {
-      total_fold.add(lora_b.load(n, r) * adaptation_part.load(place, r));
+    for (int64_t r = Team::rank(), stop = 0; stop < r_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size);
+      for (; r < stop; r += Team::size) {
+        total_fold.add(lora_b.load(n, r) * adaptation_part.load(place, r));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -130,9 +140,14 @@ struct lora_linear_forward_0_sum_k_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -234,9 +249,14 @@ struct lora_linear_forward_1_adaptation_part_step {
     const int64_t r = rt::split(&rest, r_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * lora_a.load(r, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * lora_a.load(r, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -286,9 +306,14 @@ struct lora_linear_forward_1_adaptation_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t r = Team::rank(); r < r_size.size; r += Team::size) {
-      total_fold.add(lora_b.load(n, r) * adaptation_part.load(place, r));
+    for (int64_t r = Team::rank(), stop = 0; stop < r_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size);
+      for (; r < stop; r += Team::size) {
+        total_fold.add(lora_b.load(n, r) * adaptation_part.load(place, r));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -338,9 +363,14 @@ struct lora_linear_forward_1_sum_k_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -520,9 +550,14 @@ struct lora_linear_backward_grad_adaptation_part_step {
     const int64_t r = rt::split(&rest, r_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_adaptation.load(place, n) * lora_b.load(n, r));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_adaptation.load(place, n) * lora_b.load(n, r));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -573,9 +608,14 @@ struct lora_linear_backward_grad_input_sum_k_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -625,9 +665,14 @@ struct lora_linear_backward_grad_input_adaptation_part_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t r = Team::rank(); r < r_size.size; r += Team::size) {
-      total_fold.add(grad_adaptation_part.load(place, r) * lora_a.load(r, k));
+    for (int64_t r = Team::rank(), stop = 0; stop < r_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size);
+      for (; r < stop; r += Team::size) {
+        total_fold.add(grad_adaptation_part.load(place, r) * lora_a.load(r, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -740,10 +785,15 @@ struct lora_linear_backward_grad_weight_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -791,10 +841,15 @@ struct lora_linear_backward_grad_lora_a_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t r = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_adaptation_part.load(place, r) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_adaptation_part.load(place, r) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -843,10 +898,15 @@ struct lora_linear_backward_grad_lora_b_step {
     const int64_t r = rt::split(&rest, r_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_adaptation.load(place, n) * adaptation_part.load(place, r));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_adaptation.load(place, n) * adaptation_part.load(place, r));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -890,6 +950,8 @@ struct lora_linear_backward_grad_bias_step {
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
@@ -923,7 +985,7 @@ extern "C" int lora_linear_backward_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t lora_linear_backward_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep lora_linear_cuda_steps[] = {

@@ -253,33 +253,39 @@ struct max_pool2d_backward_0_grad_input_step {
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const int64_t s = rt::split(&inner_rest, s_size);
-      const int64_t r = inner_rest;
-      const int64_t t_3 = t - s;
-      const int64_t t_4 = t_2 - r;
-      const bool part = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
-      const bool part_2 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
-      const bool part_3 = rt::mod(t_3, stride) == 0 && part && rt::mod(t_4, stride) == 0;
-      const bool part_4 = part_3 && part_2;
-      opmath_t part_5;
-      if (part_4) {
-        opmath_t part_6;
-        if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r,
-            s)) {
-          part_6 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
-                                            stride)) / ties_output.load(place, rt::floordiv(padding + h - r, stride),
-                                            rt::floordiv(padding + w - s, stride));
+    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * s_size.size;) {
+      stop = rt::next_stop<Team>(stop, r_size.size * s_size.size);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const int64_t s = rt::split(&inner_rest, s_size);
+        const int64_t r = inner_rest;
+        const int64_t t_3 = t - s;
+        const int64_t t_4 = t_2 - r;
+        const bool part = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
+        const bool part_2 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
+        const bool part_3 = rt::mod(t_3, stride) == 0 && part && rt::mod(t_4, stride) == 0;
+        const bool part_4 = part_3 && part_2;
+        opmath_t part_5;
+        if (part_4) {
+          opmath_t part_6;
+          if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r,
+              s)) {
+            part_6 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
+                                              rt::floordiv(padding + w - s, stride)) / ties_output.load(place,
+                                              rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s,
+                                              stride));
+          } else {
+            part_6 = 0;
+          }
+          part_5 = part_6;
         } else {
-          part_6 = 0;
+          part_5 = 0;
         }
-        part_5 = part_6;
-      } else {
-        part_5 = 0;
+        grad_input_value_fold.add(part_5);
       }
-      grad_input_value_fold.add(part_5);
+      grad_input_value_fold.settle();
     }
+    grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;
     if (Team::rank() == 0) {

@@ -196,6 +196,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           }
           grad_input_value_fold.add(lane, part_6);
         });
+        grad_input_value_fold.ran(run.size);
       });
       const opmath_t grad_input_value = grad_input_value_fold.value();
       rt::store(grad_input, row.at[3], grad_input_value);

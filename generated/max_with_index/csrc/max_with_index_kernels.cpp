@@ -10,11 +10,11 @@ template <typename opmath_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> value(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> value_2(call, 1, 1, 0);
   const rt::Tensor<int64_t> index_2(call, 2, 1, 0);
   const rt::Tensor<bool> condition(call, 3, 2, 0);
   rt::Loops<4> outer;
-  outer.batch(call, &input, &value, &index_2, &condition);
+  outer.batch(call, &input, &value_2, &index_2, &condition);
   rt::Loops<4> over_n;
   over_n.dim(N, {input.stride(1), 0, 0, condition.stride(1)}, true);
   rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
@@ -31,7 +31,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t value_value = value_value_fold.value();
       const int64_t index_value = index_value_fold.value();
-      rt::store(value, row.at[1], value_value);
+      rt::store(value_2, row.at[1], value_value);
       rt::store(index_2, row.at[2], index_value);
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);

@@ -345,10 +345,16 @@ struct message_passing_backward_0_grad_edge_weight_step {
     const int64_t target_value = target.load(e);
     const int64_t source_value = source.load(e);
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = input.load(rt::checked(source_value, V_2, report, 1, 0), d);
-      grad_edge_weight_value_fold.add(grad_output.load_or_zero(rt::checked(target_value, V_2, report, 0, 0), d) * part);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t part = input.load(rt::checked(source_value, V_2, report, 1, 0), d);
+        grad_edge_weight_value_fold.add(grad_output.load_or_zero(rt::checked(target_value, V_2, report, 0, 0),
+                                        d) * part);
+      }
+      grad_edge_weight_value_fold.settle();
     }
+    grad_edge_weight_value_fold.finish();
     rt::join<Team>(&grad_edge_weight_value_fold);
     const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value;
     if (Team::rank() == 0) {

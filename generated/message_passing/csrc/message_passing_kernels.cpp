@@ -169,6 +169,7 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_3 = rt::pick(host, input, run.of(3, i), 1, 0, source_value, V_2);
           grad_edge_weight_value_fold.add(lane, part_2 * part_3);
         });
+        grad_edge_weight_value_fold.ran(run.size);
       });
       const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value();
       rt::store(grad_edge_weight, row.at[4], grad_edge_weight_value);

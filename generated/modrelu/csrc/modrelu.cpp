@@ -28,7 +28,8 @@ std::tuple<Tensor, Tensor> modrelu_forward(const Tensor& input_real, const Tenso
 
 std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Tensor& grad_output_real, const Tensor& grad_output_imag,
                                                     const Tensor& input_real, const Tensor& input_imag,
-                                                    const Tensor& bias, const std::vector<bool>& mask) {
+                                                    const Tensor& bias, const std::vector<bool>& given_grads,
+                                                    const std::vector<bool>& mask) {
   opgen::Call call("modrelu", OPGEN_CHOOSE_STEPS(modrelu), 1);
   call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
   call.cotangent("grad_output_imag", grad_output_imag, Element::scalar, {opgen::batch, opgen::dim(0, "C")});
@@ -37,6 +38,7 @@ std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Tensor& grad_output_re
   call.input("bias", bias, Element::scalar, {opgen::dim(0, "C")});
   call.begin();
   call.hold();
+  call.numbers(given_grads, 2);
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1]);
   call.allocate("grad_input_imag", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "C")}, mask[2]);
@@ -63,7 +65,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def("modrelu_forward(Tensor input_real, Tensor input_imag, Tensor bias) -> (Tensor, Tensor)");
   m.def(
       "modrelu_backward(Tensor grad_output_real, Tensor grad_output_imag, Tensor input_real, Tensor input_imag, "
-      "Tensor bias, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "Tensor bias, bool[] given_grads, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

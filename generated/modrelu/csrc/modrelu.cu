@@ -68,6 +68,7 @@ extern "C" int modrelu_forward_output_imag(const OpgenCall* call) {
 // tensors: grad_output_real, grad_output_imag, input_real, input_imag, bias, grad_input_real, grad_input_imag,
 // grad_bias
 // dims: C
+// ints: given_grads
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
@@ -81,6 +82,8 @@ struct modrelu_backward_grad_input_imag_step {
   rt::Tensor<const scalar_t> grad_output_imag;
   rt::Tensor<scalar_t> grad_input_real;
   rt::Tensor<scalar_t> grad_input_imag;
+  bool given_grads_1;
+  bool given_grads_0;
   rt::Divider c_size;
   rt::Batch batch;
 
@@ -95,26 +98,33 @@ struct modrelu_backward_grad_input_imag_step {
     const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
     const opmath_t t_2 = output_modulus + bias.load(c);
     const opmath_t output_factor = rt::relu(t_2);
-    const bool t_3 = t_2 > 0;
+    const bool t_3 = !t;
+    const bool t_4 = (given_grads_1 && t_3 && given_grads_1) || (given_grads_0 && t_3 && given_grads_0);
+    const bool t_5 = t_2 > 0;
     const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, c);
     const bool part = rt::abs(input_imag_value) == rt::inf<opmath_t>();
-    const opmath_t t_4 = part ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
+    const opmath_t t_6 = part ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
     const bool part_2 = rt::abs(input_real_value) == rt::inf<opmath_t>();
-    const opmath_t t_5 = part_2 ? rt::sign(input_real_value) : input_real_value / output_modulus;
-    const opmath_t part_3 = t ? opmath_t(0) : grad_output_imag_value * t_4;
-    const opmath_t grad_output_factor = part_3 + (t ? opmath_t(0) : grad_output_real_value * t_5);
-    const opmath_t t_6 = output_modulus * output_modulus;
-    const opmath_t part_4 = -(grad_output_imag_value * output_factor * input_imag_value / t_6);
-    const opmath_t part_5 = -(grad_output_real_value * output_factor * input_real_value / t_6);
-    const opmath_t grad_output_modulus = (t ? opmath_t(0) : part_4) + (t ? opmath_t(0) : part_5);
-    const opmath_t part_6 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_5 : opmath_t(0);
-    const opmath_t part_7 = grad_output_real_value * output_factor / output_modulus;
-    const opmath_t part_8 = t ? opmath_t(0) : grad_output_modulus * t_5;
-    grad_input_real.store((t ? opmath_t(0) : part_7) + part_6 + part_8, place, c);
-    const opmath_t part_9 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_4 : opmath_t(0);
-    const opmath_t part_10 = grad_output_imag_value * output_factor / output_modulus;
-    const opmath_t part_11 = t ? opmath_t(0) : grad_output_modulus * t_4;
-    grad_input_imag.store((t ? opmath_t(0) : part_10) + part_9 + part_11, place, c);
+    const opmath_t t_7 = part_2 ? rt::sign(input_real_value) : input_real_value / output_modulus;
+    const opmath_t part_3 = t ? opmath_t(0) : grad_output_imag_value * t_6;
+    const opmath_t part_4 = t ? opmath_t(0) : grad_output_real_value * t_7;
+    const opmath_t part_5 = given_grads_1 ? part_3 : opmath_t(0);
+    const opmath_t grad_output_factor = part_5 + (given_grads_0 ? part_4 : opmath_t(0));
+    const opmath_t t_8 = output_modulus * output_modulus;
+    const opmath_t part_6 = -(grad_output_imag_value * output_factor * input_imag_value / t_8);
+    const opmath_t part_7 = -(grad_output_real_value * output_factor * input_real_value / t_8);
+    const opmath_t part_8 = given_grads_1 ? (t ? opmath_t(0) : part_6) : opmath_t(0);
+    const opmath_t grad_output_modulus = part_8 + (given_grads_0 ? (t ? opmath_t(0) : part_7) : opmath_t(0));
+    const opmath_t part_9 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_7) : opmath_t(0);
+    const opmath_t part_10 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_7 : opmath_t(0);
+    const opmath_t part_11 = grad_output_real_value * output_factor / output_modulus;
+    const opmath_t part_12 = given_grads_0 ? (t ? opmath_t(0) : part_11) : opmath_t(0);
+    grad_input_real.store(part_12 + (t_4 ? part_10 : opmath_t(0)) + part_9, place, c);
+    const opmath_t part_13 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_6) : opmath_t(0);
+    const opmath_t part_14 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_6 : opmath_t(0);
+    const opmath_t part_15 = grad_output_imag_value * output_factor / output_modulus;
+    const opmath_t part_16 = given_grads_1 ? (t ? opmath_t(0) : part_15) : opmath_t(0);
+    grad_input_imag.store(part_16 + (t_4 ? part_14 : opmath_t(0)) + part_13, place, c);
   }
 };
 
@@ -139,6 +149,8 @@ int run_modrelu_backward_grad_input_imag(const OpgenCall& call) {
   step.grad_output_imag = args.template tensor<const scalar_t>(4);
   step.grad_input_real = args.template tensor<scalar_t>(5);
   step.grad_input_imag = args.template tensor<scalar_t>(6);
+  step.given_grads_1 = call.ints[1] != 0;
+  step.given_grads_0 = call.ints[0] != 0;
   step.c_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -159,11 +171,15 @@ struct modrelu_backward_grad_bias_step {
   rt::Tensor<const scalar_t> grad_output_imag;
   rt::Tensor<const scalar_t> grad_output_real;
   rt::Tensor<scalar_t> grad_bias;
+  bool given_grads_1;
+  bool given_grads_0;
   rt::Batch batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
@@ -172,17 +188,19 @@ struct modrelu_backward_grad_bias_step {
     const opmath_t input_real_value_2 = input_real.load(place, c);
     const opmath_t input_imag_value_2 = input_imag.load(place, c);
     const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
-    const bool t_7 = input_real_value_2 == 0 && input_imag_value_2 == 0;
+    const bool t_9 = input_real_value_2 == 0 && input_imag_value_2 == 0;
     const bool part = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
     const bool part_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
     const opmath_t part_3 = grad_output_imag.load_or_zero(place, c);
     const opmath_t part_4 = grad_output_real.load_or_zero(place, c);
     const opmath_t part_5 = input_imag_value_2 / output_modulus_2;
     const opmath_t part_6 = part_3 * (part ? rt::sign(input_imag_value_2) : part_5);
-    const opmath_t part_7 = input_real_value_2 / output_modulus_2;
-    const opmath_t part_8 = part_4 * (part_2 ? rt::sign(input_real_value_2) : part_7);
-    const opmath_t part_9 = (t_7 ? opmath_t(0) : part_6) + (t_7 ? opmath_t(0) : part_8);
-    folds->grad_bias_value_fold.add(output_modulus_2 + bias_value > 0 ? part_9 : opmath_t(0));
+    const opmath_t part_7 = given_grads_1 ? (t_9 ? opmath_t(0) : part_6) : opmath_t(0);
+    const opmath_t part_8 = input_real_value_2 / output_modulus_2;
+    const opmath_t part_9 = part_4 * (part_2 ? rt::sign(input_real_value_2) : part_8);
+    const opmath_t part_10 = given_grads_0 ? (t_9 ? opmath_t(0) : part_9) : opmath_t(0);
+    const bool part_11 = output_modulus_2 + bias_value > 0;
+    folds->grad_bias_value_fold.add(part_11 ? part_7 + part_10 : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;
@@ -210,6 +228,8 @@ int run_modrelu_backward_grad_bias(const OpgenCall& call) {
   step.grad_output_imag = args.template tensor<const scalar_t>(3);
   step.grad_output_real = args.template tensor<const scalar_t>(4);
   step.grad_bias = args.template tensor<scalar_t>(5);
+  step.given_grads_1 = call.ints[1] != 0;
+  step.given_grads_0 = call.ints[0] != 0;
   step.batch = args.batch();
   return rt::columns<true>(call, step, call.dims[0], rt::batch_count(call));
 }
@@ -219,7 +239,7 @@ extern "C" int modrelu_backward_grad_bias(const OpgenCall* call) {
 }
 
 extern "C" int64_t modrelu_backward_grad_bias_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 extern "C" const OpgenCudaStep modrelu_cuda_steps[] = {

@@ -50,6 +50,8 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
+  const bool given_grads_1 = call.ints[1] != 0;
+  const bool given_grads_0 = call.ints[0] != 0;
   const int64_t C = call.dims[0];
   const rt::Tensor<opmath_t> input_real(call, 2, 2, 0);
   const rt::Tensor<opmath_t> input_imag(call, 3, 2, 0);
@@ -86,24 +88,34 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
         const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
         const opmath_t t_2 = output_modulus + bias_at[i];
         const opmath_t output_factor = rt::relu(t_2);
-        const bool t_3 = t_2 > 0;
+        const bool t_3 = !t;
+        const bool t_4 = (given_grads_1 && t_3 && given_grads_1) || (given_grads_0 && t_3 && given_grads_0);
+        const bool t_5 = t_2 > 0;
         const opmath_t grad_output_imag_value = grad_output_imag_at[i];
         const bool part_2 = rt::abs(input_imag_value) == rt::inf<opmath_t>();
-        const opmath_t t_4 = part_2 ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
+        const opmath_t t_6 = part_2 ? rt::sign(input_imag_value) : input_imag_value / output_modulus;
         const bool part_3 = rt::abs(input_real_value) == rt::inf<opmath_t>();
-        const opmath_t t_5 = part_3 ? rt::sign(input_real_value) : input_real_value / output_modulus;
-        const opmath_t part_4 = t ? opmath_t(0) : grad_output_imag_value * t_4;
-        const opmath_t grad_output_factor = part_4 + (t ? opmath_t(0) : grad_output_real_value * t_5);
-        const opmath_t t_6 = output_modulus * output_modulus;
-        const opmath_t part_5 = grad_output_imag_value * output_factor * input_imag_value / t_6;
-        const opmath_t part_6 = grad_output_real_value * output_factor * input_real_value / t_6;
-        const opmath_t grad_output_modulus = (t ? opmath_t(0) : -part_5) + (t ? opmath_t(0) : -part_6);
-        const opmath_t part_7 = t ? opmath_t(0) : grad_output_real_value * output_factor / output_modulus;
-        const opmath_t part_8 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_5 : opmath_t(0);
-        grad_input_real_out.set(i, part_7 + part_8 + (t ? opmath_t(0) : grad_output_modulus * t_5));
-        const opmath_t part_9 = t ? opmath_t(0) : grad_output_imag_value * output_factor / output_modulus;
-        const opmath_t part_10 = t ? opmath_t(0) : t_3 ? grad_output_factor * t_4 : opmath_t(0);
-        grad_input_imag_out.set(i, part_9 + part_10 + (t ? opmath_t(0) : grad_output_modulus * t_4));
+        const opmath_t t_7 = part_3 ? rt::sign(input_real_value) : input_real_value / output_modulus;
+        const opmath_t part_4 = t ? opmath_t(0) : grad_output_imag_value * t_6;
+        const opmath_t part_5 = t ? opmath_t(0) : grad_output_real_value * t_7;
+        const opmath_t part_6 = given_grads_1 ? part_4 : opmath_t(0);
+        const opmath_t grad_output_factor = part_6 + (given_grads_0 ? part_5 : opmath_t(0));
+        const opmath_t t_8 = output_modulus * output_modulus;
+        const opmath_t part_7 = grad_output_imag_value * output_factor * input_imag_value / t_8;
+        const opmath_t part_8 = grad_output_real_value * output_factor * input_real_value / t_8;
+        const opmath_t part_9 = given_grads_1 ? (t ? opmath_t(0) : -part_7) : opmath_t(0);
+        const opmath_t part_10 = given_grads_0 ? (t ? opmath_t(0) : -part_8) : opmath_t(0);
+        const opmath_t grad_output_modulus = part_9 + part_10;
+        const opmath_t part_11 = t ? opmath_t(0) : grad_output_real_value * output_factor / output_modulus;
+        const opmath_t part_12 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_7) : opmath_t(0);
+        const opmath_t part_13 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_7 : opmath_t(0);
+        const opmath_t part_14 = given_grads_0 ? part_11 : opmath_t(0);
+        grad_input_real_out.set(i, part_14 + (t_4 ? part_13 : opmath_t(0)) + part_12);
+        const opmath_t part_15 = t ? opmath_t(0) : grad_output_imag_value * output_factor / output_modulus;
+        const opmath_t part_16 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_6) : opmath_t(0);
+        const opmath_t part_17 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_6 : opmath_t(0);
+        const opmath_t part_18 = given_grads_1 ? part_15 : opmath_t(0);
+        grad_input_imag_out.set(i, part_18 + (t_4 ? part_17 : opmath_t(0)) + part_16);
       });
     });
   });
@@ -113,6 +125,8 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
+  const bool given_grads_1 = call.ints[1] != 0;
+  const bool given_grads_0 = call.ints[0] != 0;
   const int64_t C = call.dims[0];
   const rt::Tensor<opmath_t> bias(call, 4, 1);
   const rt::Tensor<opmath_t> input_real(call, 2, 2, 0);
@@ -145,17 +159,20 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
           const opmath_t input_real_value_2 = input_real_at[i];
           const opmath_t input_imag_value_2 = input_imag_at[i];
           const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
-          const bool t_7 = input_real_value_2 == 0 && input_imag_value_2 == 0;
+          const bool t_9 = input_real_value_2 == 0 && input_imag_value_2 == 0;
           const bool part_2 = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
           const bool part_3 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
           const opmath_t part_4 = input_imag_value_2 / output_modulus_2;
           const opmath_t part_5 = grad_output_imag_at[i] * (part_2 ? rt::sign(input_imag_value_2) : part_4);
-          const opmath_t part_6 = input_real_value_2 / output_modulus_2;
-          const opmath_t part_7 = grad_output_real_at[i] * (part_3 ? rt::sign(input_real_value_2) : part_6);
-          const opmath_t part_8 = (t_7 ? opmath_t(0) : part_5) + (t_7 ? opmath_t(0) : part_7);
-          grad_bias_value_fold.add(i, output_modulus_2 + bias_value[i] > 0 ? part_8 : opmath_t(0));
+          const opmath_t part_6 = given_grads_1 ? (t_9 ? opmath_t(0) : part_5) : opmath_t(0);
+          const opmath_t part_7 = input_real_value_2 / output_modulus_2;
+          const opmath_t part_8 = grad_output_real_at[i] * (part_3 ? rt::sign(input_real_value_2) : part_7);
+          const opmath_t part_9 = part_6 + (given_grads_0 ? (t_9 ? opmath_t(0) : part_8) : opmath_t(0));
+          grad_bias_value_fold.add(i, output_modulus_2 + bias_value[i] > 0 ? part_9 : opmath_t(0));
         });
+        grad_bias_value_fold.ran(columns.size);
       });
+      grad_bias_value_fold.finish();
       rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[5], columns.step[5], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
     });

@@ -203,91 +203,106 @@ struct quaternion_rotate_backward_grad_quaternion_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const bool t_4 = i == 0;
-    const bool t_5 = i == 1;
-    const bool t_6 = i == 2;
-    const bool t_7 = i == 3;
-    const opmath_t part = t_6 ? -(grad_cross.load(place, 2) * vector.load(place, 0)) : opmath_t(0);
-    const opmath_t part_2 = t_5 ? -(grad_cross.load(place, 1) * vector.load(place, 2)) : opmath_t(0);
-    const opmath_t part_3 = t_7 ? -(grad_cross.load(place, 0) * vector.load(place, 1)) : opmath_t(0);
-    const opmath_t part_4 = t_5 ? grad_cross.load(place, 2) * vector.load(place, 1) : opmath_t(0);
-    const opmath_t part_5 = t_7 ? grad_cross.load(place, 1) * vector.load(place, 0) : opmath_t(0);
-    const opmath_t part_6 = t_6 ? grad_cross.load(place, 0) * vector.load(place, 2) : opmath_t(0);
-    opmath_t part_7;
+    const bool t_4 = i_2 == 0;
+    const bool t_5 = i_2 == 1;
+    const bool t_6 = i_2 == 2;
+    const bool t_7 = i_2 == 3;
+    const opmath_t part = t_5 ? grad_cross.load(place, 2) * vector.load(place, 1) : opmath_t(0);
+    const opmath_t part_2 = t_7 ? grad_cross.load(place, 1) * vector.load(place, 0) : opmath_t(0);
+    const opmath_t part_3 = t_6 ? grad_cross.load(place, 0) * vector.load(place, 2) : opmath_t(0);
+    opmath_t part_4;
     if (t_4) {
-      const opmath_t part_8 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_9 = part_8 - quaternion.load(place, 2) * vector.load(place, 0);
+      const opmath_t part_5 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_6 = part_5 - quaternion.load(place, 2) * vector.load(place, 0);
+      part_4 = 2 * grad_output.load_or_zero(place, 2) * part_6;
+    } else {
+      part_4 = 0;
+    }
+    opmath_t part_7;
+    if (t_5) {
+      const opmath_t part_8 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_9 = part_8 - quaternion.load(place, 1) * vector.load(place, 2);
       part_7 = 2 * grad_output.load_or_zero(place, 2) * part_9;
     } else {
       part_7 = 0;
     }
     opmath_t part_10;
-    if (t_5) {
-      const opmath_t part_11 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_12 = part_11 - quaternion.load(place, 1) * vector.load(place, 2);
-      part_10 = 2 * grad_output.load_or_zero(place, 2) * part_12;
+    if (t_6) {
+      const opmath_t part_11 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_12 = part_11 - quaternion.load(place, 3) * vector.load(place, 1);
+      part_10 = -2 * grad_output.load_or_zero(place, 2) * part_12;
     } else {
       part_10 = 0;
     }
     opmath_t part_13;
-    if (t_6) {
-      const opmath_t part_14 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_15 = part_14 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_13 = -2 * grad_output.load_or_zero(place, 2) * part_15;
+    if (t_4) {
+      const opmath_t part_14 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_15 = part_14 - quaternion.load(place, 1) * vector.load(place, 2);
+      part_13 = 2 * grad_output.load_or_zero(place, 1) * part_15;
     } else {
       part_13 = 0;
     }
     opmath_t part_16;
-    if (t_4) {
-      const opmath_t part_17 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_18 = part_17 - quaternion.load(place, 1) * vector.load(place, 2);
+    if (t_7) {
+      const opmath_t part_17 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_18 = part_17 - quaternion.load(place, 3) * vector.load(place, 1);
       part_16 = 2 * grad_output.load_or_zero(place, 1) * part_18;
     } else {
       part_16 = 0;
     }
     opmath_t part_19;
-    if (t_7) {
-      const opmath_t part_20 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_21 = part_20 - quaternion.load(place, 3) * vector.load(place, 1);
-      part_19 = 2 * grad_output.load_or_zero(place, 1) * part_21;
+    if (t_5) {
+      const opmath_t part_20 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_21 = part_20 - quaternion.load(place, 2) * vector.load(place, 0);
+      part_19 = -2 * grad_output.load_or_zero(place, 1) * part_21;
     } else {
       part_19 = 0;
     }
     opmath_t part_22;
-    if (t_5) {
-      const opmath_t part_23 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_24 = part_23 - quaternion.load(place, 2) * vector.load(place, 0);
-      part_22 = -2 * grad_output.load_or_zero(place, 1) * part_24;
+    if (t_4) {
+      const opmath_t part_23 = quaternion.load(place, 2) * vector.load(place, 2);
+      const opmath_t part_24 = part_23 - quaternion.load(place, 3) * vector.load(place, 1);
+      part_22 = 2 * grad_output.load_or_zero(place, 0) * part_24;
     } else {
       part_22 = 0;
     }
     opmath_t part_25;
-    if (t_4) {
-      const opmath_t part_26 = quaternion.load(place, 2) * vector.load(place, 2);
-      const opmath_t part_27 = part_26 - quaternion.load(place, 3) * vector.load(place, 1);
+    if (t_6) {
+      const opmath_t part_26 = quaternion.load(place, 1) * vector.load(place, 1);
+      const opmath_t part_27 = part_26 - quaternion.load(place, 2) * vector.load(place, 0);
       part_25 = 2 * grad_output.load_or_zero(place, 0) * part_27;
     } else {
       part_25 = 0;
     }
     opmath_t part_28;
-    if (t_6) {
-      const opmath_t part_29 = quaternion.load(place, 1) * vector.load(place, 1);
-      const opmath_t part_30 = part_29 - quaternion.load(place, 2) * vector.load(place, 0);
-      part_28 = 2 * grad_output.load_or_zero(place, 0) * part_30;
+    if (t_7) {
+      const opmath_t part_29 = quaternion.load(place, 3) * vector.load(place, 0);
+      const opmath_t part_30 = part_29 - quaternion.load(place, 1) * vector.load(place, 2);
+      part_28 = -2 * grad_output.load_or_zero(place, 0) * part_30;
     } else {
       part_28 = 0;
     }
     opmath_t part_31;
-    if (t_7) {
-      const opmath_t part_32 = quaternion.load(place, 3) * vector.load(place, 0);
-      const opmath_t part_33 = part_32 - quaternion.load(place, 1) * vector.load(place, 2);
-      part_31 = -2 * grad_output.load_or_zero(place, 0) * part_33;
+    if (t_6) {
+      part_31 = -(grad_cross.load(place, 2) * vector.load(place, 0));
     } else {
       part_31 = 0;
     }
-    grad_quaternion.store(part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25 + part_28 + part_31 + part_4 + part + part_5 + part_2 + part_6 + part_3, place, i);
+    opmath_t part_32;
+    if (t_5) {
+      part_32 = -(grad_cross.load(place, 1) * vector.load(place, 2));
+    } else {
+      part_32 = 0;
+    }
+    opmath_t part_33;
+    if (t_7) {
+      part_33 = -(grad_cross.load(place, 0) * vector.load(place, 1));
+    } else {
+      part_33 = 0;
+    }
+    grad_quaternion.store(part_4 + part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25 + part_28 + part + part_31 + part_2 + part_32 + part_3 + part_33, place, i_2);
   }
 };
 
@@ -332,26 +347,36 @@ struct quaternion_rotate_backward_grad_vector_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const bool t_8 = i == 2;
-    const bool t_9 = i == 1;
-    const bool t_10 = i == 0;
-    const opmath_t part = t_8 ? -(grad_cross.load(place, 1) * quaternion.load(place, 1)) : opmath_t(0);
-    const opmath_t part_2 = t_9 ? -(grad_cross.load(place, 0) * quaternion.load(place, 3)) : opmath_t(0);
-    const opmath_t part_3 = t_10 ? grad_cross.load(place, 1) * quaternion.load(place, 3) : opmath_t(0);
-    const opmath_t part_4 = t_9 ? grad_cross.load(place, 2) * quaternion.load(place, 1) : opmath_t(0);
-    const opmath_t part_5 = t_8 ? grad_cross.load(place, 0) * quaternion.load(place, 2) : opmath_t(0);
-    const opmath_t part_6 = t_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
-    const opmath_t part_7 = t_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
-    const opmath_t part_8 = t_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
-    opmath_t part_9;
+    const bool t_8 = i_2 == 2;
+    const bool t_9 = i_2 == 1;
+    const bool t_10 = i_2 == 0;
+    const opmath_t part = t_10 ? grad_cross.load(place, 1) * quaternion.load(place, 3) : opmath_t(0);
+    const opmath_t part_2 = t_9 ? grad_cross.load(place, 2) * quaternion.load(place, 1) : opmath_t(0);
+    const opmath_t part_3 = t_8 ? grad_cross.load(place, 0) * quaternion.load(place, 2) : opmath_t(0);
+    const opmath_t part_4 = t_10 ? grad_output.load_or_zero(place, 0) : opmath_t(0);
+    const opmath_t part_5 = t_8 ? grad_output.load_or_zero(place, 2) : opmath_t(0);
+    const opmath_t part_6 = t_9 ? grad_output.load_or_zero(place, 1) : opmath_t(0);
+    opmath_t part_7;
     if (t_10) {
-      part_9 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
+      part_7 = -(grad_cross.load(place, 2) * quaternion.load(place, 2));
+    } else {
+      part_7 = 0;
+    }
+    opmath_t part_8;
+    if (t_8) {
+      part_8 = -(grad_cross.load(place, 1) * quaternion.load(place, 1));
+    } else {
+      part_8 = 0;
+    }
+    opmath_t part_9;
+    if (t_9) {
+      part_9 = -(grad_cross.load(place, 0) * quaternion.load(place, 3));
     } else {
       part_9 = 0;
     }
-    grad_vector.store(part_7 + part_8 + part_6 + part_4 + part_9 + part_3 + part + part_5 + part_2, place, i);
+    grad_vector.store(part_5 + part_6 + part_4 + part_2 + part_7 + part + part_8 + part_3 + part_9, place, i_2);
   }
 };
 

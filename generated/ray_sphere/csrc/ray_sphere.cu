@@ -22,11 +22,18 @@ struct ray_sphere_forward_distance_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t origin_value = origin.load(place, i);
-      b_fold.add(origin_value * direction.load(place, i));
-      square_fold.add(origin_value * origin_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t origin_value = origin.load(place, i_2);
+        b_fold.add(origin_value * direction.load(place, i_2));
+        square_fold.add(origin_value * origin_value);
+      }
+      b_fold.settle();
+      square_fold.settle();
     }
+    b_fold.finish();
+    square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
@@ -82,11 +89,18 @@ struct ray_sphere_backward_grad_radius_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t origin_value = origin.load(place, i);
-      b_fold.add(origin_value * direction.load(place, i));
-      square_fold.add(origin_value * origin_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t origin_value = origin.load(place, i_2);
+        b_fold.add(origin_value * direction.load(place, i_2));
+        square_fold.add(origin_value * origin_value);
+      }
+      b_fold.settle();
+      square_fold.settle();
     }
+    b_fold.finish();
+    square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
     const opmath_t b = b_fold.value;
     const opmath_t square = square_fold.value;
@@ -100,10 +114,10 @@ struct ray_sphere_backward_grad_radius_step {
     if (Team::rank() == 0) {
       grad_radius.store(t_2 ? -(grad_distance_value * radius_value / t_3) : opmath_t(0), place);
     }
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t origin_value_2 = origin.load(place, i);
-      grad_origin.store(2 * grad_square * origin_value_2 + grad_b * direction.load(place, i), place, i);
-      grad_direction.store(grad_b * origin_value_2, place, i);
+    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+      const opmath_t origin_value_2 = origin.load(place, i_3);
+      grad_origin.store(2 * grad_square * origin_value_2 + grad_b * direction.load(place, i_3), place, i_3);
+      grad_direction.store(grad_b * origin_value_2, place, i_3);
     }
   }
 };

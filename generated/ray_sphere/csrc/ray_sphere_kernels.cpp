@@ -28,6 +28,8 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
           b_fold.add(lane, origin_value * direction_at[i]);
           square_fold.add(lane, origin_value * origin_value);
         });
+        b_fold.ran(run.size);
+        square_fold.ran(run.size);
       });
       const opmath_t b = b_fold.value();
       const opmath_t square = square_fold.value();
@@ -68,6 +70,8 @@ int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
           b_fold.add(lane, origin_value * direction_at[i]);
           square_fold.add(lane, origin_value * origin_value);
         });
+        b_fold.ran(run.size);
+        square_fold.ran(run.size);
       });
       const opmath_t b = b_fold.value();
       const opmath_t square = square_fold.value();

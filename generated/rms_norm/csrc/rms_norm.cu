@@ -26,9 +26,14 @@ struct rms_norm_forward_0_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
+      }
+      mean_d_sum_fold.settle();
     }
+    mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
     const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -90,9 +95,14 @@ struct rms_norm_forward_1_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
+      }
+      mean_d_sum_fold.settle();
     }
+    mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
     const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -152,10 +162,15 @@ struct rms_norm_backward_0_grad_input_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d);
-      grad_rstd_fold.add(part * input.load(place, d) * weight.load(d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t part = grad_output.load_or_zero(place, d);
+        grad_rstd_fold.add(part * input.load(place, d) * weight.load(d));
+      }
+      grad_rstd_fold.settle();
     }
+    grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
@@ -209,6 +224,8 @@ struct rms_norm_backward_0_grad_weight_step {
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
+    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
@@ -248,7 +265,7 @@ extern "C" int rms_norm_backward_0_grad_weight(const OpgenCall* call) {
 }
 
 extern "C" int64_t rms_norm_backward_0_grad_weight_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 // --- backward_1
@@ -272,9 +289,14 @@ struct rms_norm_backward_1_grad_input_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      grad_rstd_fold.add(grad_output.load_or_zero(place, d) * input.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        grad_rstd_fold.add(grad_output.load_or_zero(place, d) * input.load(place, d));
+      }
+      grad_rstd_fold.settle();
     }
+    grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);

@@ -27,6 +27,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::powi<2>(input_at[i]);
           mean_d_sum_fold.add(lane, value);
         });
+        mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -63,6 +64,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::powi<2>(input_at[i]);
           mean_d_sum_fold.add(lane, value);
         });
+        mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -101,6 +103,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * input_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
         });
+        grad_rstd_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
@@ -143,7 +146,9 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * input_at[i] * rstd_at;
           grad_weight_value_fold.add(i, value);
         });
+        grad_weight_value_fold.ran(columns.size);
       });
+      grad_weight_value_fold.finish();
       rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
@@ -173,6 +178,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * input_at[i];
           grad_rstd_fold.add(lane, value);
         });
+        grad_rstd_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[2]);

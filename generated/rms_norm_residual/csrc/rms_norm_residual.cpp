@@ -67,6 +67,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
                                                                 const Tensor& input, const Tensor& residual,
                                                                 const Optional& weight, const Tensor& hidden,
                                                                 const Tensor& rstd, double eps,
+                                                                const std::vector<bool>& given_grads,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -78,6 +79,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
+  call.numbers(given_grads, 2);
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
@@ -94,6 +96,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& gr
                                                                 const Tensor& input, const Tensor& residual,
                                                                 const Optional& weight, const Tensor& hidden,
                                                                 const Tensor& rstd, double eps,
+                                                                const std::vector<bool>& given_grads,
                                                                 const std::vector<bool>& mask) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -104,6 +107,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& gr
   call.input("rstd", rstd, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
+  call.numbers(given_grads, 2);
   call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
   call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
   if (mask[0] || mask[1]) call.run(6);
@@ -116,11 +120,14 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward(const Tensor& grad
                                                               const Tensor& input, const Tensor& residual,
                                                               const Optional& weight, const Tensor& hidden,
                                                               const Tensor& rstd, double eps,
+                                                              const std::vector<bool>& given_grads,
                                                               const std::vector<bool>& mask) {
   if (weight.has_value()) {
-    return rms_norm_residual_backward_0(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps, mask);
+    return rms_norm_residual_backward_0(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps,
+                                        given_grads, mask);
   }
-  return rms_norm_residual_backward_1(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps, mask);
+  return rms_norm_residual_backward_1(grad_output, grad_hidden, input, residual, weight, hidden, rstd, eps, given_grads,
+                                      mask);
 }
 
 }  // namespace
@@ -140,7 +147,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
       "Tensor)");
   m.def(
       "rms_norm_residual_backward(Tensor grad_output, Tensor grad_hidden, Tensor input, Tensor residual, Tensor? "
-      "weight, Tensor hidden, Tensor rstd, float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");
+      "weight, Tensor hidden, Tensor rstd, float eps, bool[] given_grads, bool[] needs_input_grad) -> (Tensor, "
+      "Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {

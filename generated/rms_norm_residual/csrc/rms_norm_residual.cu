@@ -86,9 +86,14 @@ struct rms_norm_residual_forward_0_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
+      }
+      mean_d_sum_fold.settle();
     }
+    mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
     const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -212,9 +217,14 @@ struct rms_norm_residual_forward_1_output_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
+      }
+      mean_d_sum_fold.settle();
     }
+    mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
     const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -258,6 +268,7 @@ extern "C" int rms_norm_residual_forward_1_output(const OpgenCall* call) {
 // tensors: grad_output, grad_hidden, input, residual, weight, hidden, rstd, grad_hidden_1, grad_hidden_1_copy,
 // grad_weight
 // dims: D
+// ints: given_grads
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
@@ -272,6 +283,7 @@ struct rms_norm_residual_backward_0_grad_hidden_1_copy_step {
   rt::Tensor<scalar_t> grad_hidden_1;
   rt::Tensor<scalar_t> grad_hidden_1_copy;
   rt::Divider d_size;
+  bool given_grads_0;
   int64_t D;
   rt::Batch batch;
 
@@ -279,18 +291,25 @@ struct rms_norm_residual_backward_0_grad_hidden_1_copy_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d);
-      grad_rstd_fold.add(part * hidden.load(place, d) * weight.load(d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t part = grad_output.load_or_zero(place, d);
+        grad_rstd_fold.add(part * hidden.load(place, d) * weight.load(d));
+      }
+      grad_rstd_fold.settle();
     }
+    grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+    const opmath_t part_2 = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+    const opmath_t grad_mean_d = given_grads_0 ? part_2 : opmath_t(0);
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part_2 = grad_output.load_or_zero(place, d) * rstd_value * weight.load(d);
-      const opmath_t part_3 = 2 * grad_mean_d * hidden.load(place, d) / D;
-      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part_2 + part_3;
+      const opmath_t part_3 = rstd_value * weight.load(d) * grad_output.load_or_zero(place, d);
+      const opmath_t part_4 = 2 * grad_mean_d * hidden.load(place, d) / D;
+      const opmath_t part_5 = given_grads_0 ? part_3 : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part_5 + part_4;
       grad_hidden_1.store(grad_hidden_1_2, place, d);
       grad_hidden_1_copy.store(grad_hidden_1_2, place, d);
     }
@@ -320,6 +339,7 @@ int run_rms_norm_residual_backward_0_grad_hidden_1_copy(const OpgenCall& call) {
   step.grad_hidden_1 = args.template tensor<scalar_t>(5);
   step.grad_hidden_1_copy = args.template tensor<scalar_t>(6);
   step.d_size = rt::Divider(call.dims[0]);
+  step.given_grads_0 = call.ints[0] != 0;
   step.D = call.dims[0];
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
@@ -334,21 +354,25 @@ template <typename scalar_t>
 struct rms_norm_residual_backward_0_grad_weight_step {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const scalar_t> hidden;
   rt::Tensor<const opmath_t> rstd;
+  rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_weight;
+  bool given_grads_0;
   rt::Batch batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { grad_weight_value_fold.merge(other.grad_weight_value_fold); }
+    OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place place = batch.place(inner);
     const opmath_t part = grad_output.load_or_zero(place, d);
-    folds->grad_weight_value_fold.add(part * hidden.load(place, d) * rstd.load(place));
+    const opmath_t part_2 = hidden.load(place, d) * rstd.load(place) * part;
+    folds->grad_weight_value_fold.add(given_grads_0 ? part_2 : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
@@ -361,18 +385,19 @@ template <typename scalar_t>
 int run_rms_norm_residual_backward_0_grad_weight(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
       {5, 2, 0},   // hidden
       {6, 1, 0},   // rstd
+      {0, 2, 0},   // grad_output
       {9, 1, -1},  // grad_weight
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   rms_norm_residual_backward_0_grad_weight_step<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.hidden = args.template tensor<const scalar_t>(1);
-  step.rstd = args.template tensor<const opmath_t>(2);
+  step.hidden = args.template tensor<const scalar_t>(0);
+  step.rstd = args.template tensor<const opmath_t>(1);
+  step.grad_output = args.template tensor<const scalar_t>(2);
   step.grad_weight = args.template tensor<scalar_t>(3);
+  step.given_grads_0 = call.ints[0] != 0;
   step.batch = args.batch();
   return rt::columns<true>(call, step, call.dims[0], rt::batch_count(call));
 }
@@ -382,12 +407,13 @@ extern "C" int rms_norm_residual_backward_0_grad_weight(const OpgenCall* call) {
 }
 
 extern "C" int64_t rms_norm_residual_backward_0_grad_weight_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 8);
+  return rt::columns_workspace<true>(*call, call->dims[0], rt::batch_count(*call), 24);
 }
 
 // --- backward_1
 // tensors: grad_output, grad_hidden, input, residual, hidden, rstd, grad_hidden_1, grad_hidden_1_copy
 // dims: D
+// ints: given_grads
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
@@ -401,6 +427,7 @@ struct rms_norm_residual_backward_1_grad_hidden_1_copy_step {
   rt::Tensor<scalar_t> grad_hidden_1;
   rt::Tensor<scalar_t> grad_hidden_1_copy;
   rt::Divider d_size;
+  bool given_grads_0;
   int64_t D;
   rt::Batch batch;
 
@@ -408,17 +435,24 @@ struct rms_norm_residual_backward_1_grad_hidden_1_copy_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      grad_rstd_fold.add(grad_output.load_or_zero(place, d) * hidden.load(place, d));
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        grad_rstd_fold.add(grad_output.load_or_zero(place, d) * hidden.load(place, d));
+      }
+      grad_rstd_fold.settle();
     }
+    grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
-    const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+    const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+    const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
     for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d) * rstd_value;
-      const opmath_t part_2 = 2 * grad_mean_d * hidden.load(place, d) / D;
-      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part + part_2;
+      const opmath_t part_2 = rstd_value * grad_output.load_or_zero(place, d);
+      const opmath_t part_3 = 2 * grad_mean_d * hidden.load(place, d) / D;
+      const opmath_t part_4 = given_grads_0 ? part_2 : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part_4 + part_3;
       grad_hidden_1.store(grad_hidden_1_2, place, d);
       grad_hidden_1_copy.store(grad_hidden_1_2, place, d);
     }
@@ -446,6 +480,7 @@ int run_rms_norm_residual_backward_1_grad_hidden_1_copy(const OpgenCall& call) {
   step.grad_hidden_1 = args.template tensor<scalar_t>(4);
   step.grad_hidden_1_copy = args.template tensor<scalar_t>(5);
   step.d_size = rt::Divider(call.dims[0]);
+  step.given_grads_0 = call.ints[0] != 0;
   step.D = call.dims[0];
   step.batch = args.batch();
   return rt::rows(call, step, rt::batch_count(call), call.dims[0]);

@@ -50,6 +50,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::powi<2>(input_at[i] + residual_at[i]);
           mean_d_sum_fold.add(lane, value);
         });
+        mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -113,6 +114,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::powi<2>(input_at[i] + residual_at[i]);
           mean_d_sum_fold.add(lane, value);
         });
+        mean_d_sum_fold.ran(run.size);
       });
       const opmath_t mean_d_sum = mean_d_sum_fold.value();
       const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
@@ -131,6 +133,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
+  const bool given_grads_0 = call.ints[0] != 0;
   const int64_t D = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> hidden(call, 5, 2, 0);
@@ -160,10 +163,12 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * hidden_at[i] * weight_at[i];
           grad_rstd_fold.add(lane, value);
         });
+        grad_rstd_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[3]);
-      const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+      const opmath_t part_2 = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+      const opmath_t grad_mean_d = given_grads_0 ? part_2 : opmath_t(0);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
@@ -172,8 +177,9 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_hidden_1_out(grad_hidden_1, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[6], run.step[6], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = grad_output_at[i] * rstd_value * weight_at[i];
-          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + part_2 + 2 * grad_mean_d * hidden_at[i] / D;
+          const opmath_t part_3 = rstd_value * weight_at[i] * grad_output_at[i];
+          const opmath_t part_4 = given_grads_0 ? part_3 : opmath_t(0);
+          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + part_4 + 2 * grad_mean_d * hidden_at[i] / D;
           grad_hidden_1_out.set(i, grad_hidden_1_2);
           grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
         });
@@ -186,27 +192,30 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  const bool given_grads_0 = call.ints[0] != 0;
   const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> hidden(call, 5, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_weight(call, 9, 1);
   rt::Loops<4> outer;
-  outer.dim(D, {grad_output.stride(1), hidden.stride(1), 0, grad_weight.stride(0)});
+  outer.dim(D, {hidden.stride(1), 0, grad_output.stride(1), grad_weight.stride(0)});
   rt::Loops<4> over_batch;
-  over_batch.batch(call, &grad_output, &hidden, &rstd, nullptr);
+  over_batch.batch(call, &hidden, &rstd, &grad_output, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const auto rstd_at = rt::load(rstd, point.at[2]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> hidden_at(hidden, point.at[1], columns.step[1], columns.size);
+        const auto rstd_at = rt::load(rstd, point.at[1]);
+        const rt::Source<opmath_t> hidden_at(hidden, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[2], columns.step[2], columns.size);
         rt::each(columns.size, [&](int64_t i) {
-          const auto value = grad_output_at[i] * hidden_at[i] * rstd_at;
+          const auto value = given_grads_0 ? hidden_at[i] * rstd_at * grad_output_at[i] : opmath_t(0);
           grad_weight_value_fold.add(i, value);
         });
+        grad_weight_value_fold.ran(columns.size);
       });
+      grad_weight_value_fold.finish();
       rt::Sink<opmath_t> grad_weight_out(grad_weight, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_value_fold[i]); });
     });
@@ -217,6 +226,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
+  const bool given_grads_0 = call.ints[0] != 0;
   const int64_t D = call.dims[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> hidden(call, 4, 2, 0);
@@ -243,10 +253,12 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * hidden_at[i];
           grad_rstd_fold.add(lane, value);
         });
+        grad_rstd_fold.ran(run.size);
       });
       const opmath_t grad_rstd = grad_rstd_fold.value();
       const opmath_t rstd_value = rt::load(rstd, row.at[2]);
-      const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
+      const opmath_t part_2 = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+      const opmath_t grad_mean_d = given_grads_0 ? part_2 : opmath_t(0);
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> hidden_at(hidden, run.at[1], run.step[1], run.size);
@@ -254,8 +266,8 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_hidden_1_out(grad_hidden_1, run.at[4], run.step[4], run.size);
         rt::Sink<opmath_t> grad_hidden_1_copy_out(grad_hidden_1_copy, run.at[5], run.step[5], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = 2 * grad_mean_d * hidden_at[i] / D;
-          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + grad_output_at[i] * rstd_value + part_2;
+          const opmath_t part_3 = given_grads_0 ? rstd_value * grad_output_at[i] : opmath_t(0);
+          const opmath_t grad_hidden_1_2 = grad_hidden_at[i] + part_3 + 2 * grad_mean_d * hidden_at[i] / D;
           grad_hidden_1_out.set(i, grad_hidden_1_2);
           grad_hidden_1_copy_out.set(i, grad_hidden_1_2);
         });

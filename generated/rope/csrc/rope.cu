@@ -178,6 +178,18 @@ struct rope_backward_grad_sin_step {
       grad_sin_output_sum_fold.merge(other.grad_sin_output_sum_fold);
       grad_sin_output_1_fold.merge(other.grad_sin_output_1_fold);
     }
+    OPGEN_DEVICE void settle() {
+      grad_cos_output_fold.settle();
+      grad_cos_output_1_fold.settle();
+      grad_sin_output_sum_fold.settle();
+      grad_sin_output_1_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_cos_output_fold.finish();
+      grad_cos_output_1_fold.finish();
+      grad_sin_output_sum_fold.finish();
+      grad_sin_output_1_fold.finish();
+    }
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
@@ -236,7 +248,7 @@ extern "C" int rope_backward_grad_sin(const OpgenCall* call) {
 }
 
 extern "C" int64_t rope_backward_grad_sin_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<true>(*call, call->dims[0] * call->dims[2], rt::batch_count(*call), 32);
+  return rt::columns_workspace<true>(*call, call->dims[0] * call->dims[2], rt::batch_count(*call), 96);
 }
 
 extern "C" const OpgenCudaStep rope_cuda_steps[] = {

@@ -185,7 +185,15 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
                                        1, 2, outer.index(columns, 0, i) + H, D));
           grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value);
         });
+        grad_cos_output_fold.ran(columns.size);
+        grad_cos_output_1_fold.ran(columns.size);
+        grad_sin_output_sum_fold.ran(columns.size);
+        grad_sin_output_1_fold.ran(columns.size);
       });
+      grad_cos_output_fold.finish();
+      grad_cos_output_1_fold.finish();
+      grad_sin_output_sum_fold.finish();
+      grad_sin_output_1_fold.finish();
       rt::Sink<opmath_t> grad_cos_out(grad_cos, columns.at[5], columns.step[5], columns.size);
       rt::Sink<opmath_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) {

@@ -21,11 +21,18 @@ struct se3_exp_act_forward_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t twist_value = twist.load(place, i + 3);
-      s_fold.add(twist_value * twist_value);
-      norm_s_squares_fold.add(twist_value * twist_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t twist_value = twist.load(place, i_2 + 3);
+        s_fold.add(twist_value * twist_value);
+        norm_s_squares_fold.add(twist_value * twist_value);
+      }
+      s_fold.settle();
+      norm_s_squares_fold.settle();
     }
+    s_fold.finish();
+    norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
@@ -42,29 +49,29 @@ struct se3_exp_act_forward_output_step {
     const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_2 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
     const opmath_t part_4 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
     const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_4 : (norm_s - rt::sin(norm_s)) / (s * norm_s);
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t twist_value_2 = twist.load(place, rt::mod(i + 1, 3) + 3);
-      const opmath_t twist_value_3 = twist.load(place, rt::mod(i + 2, 3) + 3);
-      const opmath_t twist_value_4 = twist.load(place, rt::mod(rt::mod(i + 2, 3) + 1, 3) + 3);
-      const opmath_t twist_value_5 = twist.load(place, rt::mod(rt::mod(i + 2, 3) + 2, 3) + 3);
-      const opmath_t twist_value_6 = twist.load(place, rt::mod(rt::mod(i + 1, 3) + 1, 3) + 3);
-      const opmath_t twist_value_7 = twist.load(place, rt::mod(rt::mod(i + 1, 3) + 2, 3) + 3);
-      const opmath_t part_5 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i + 2, 3) + 2, 3));
-      const opmath_t part_6 = part_5 - twist_value_5 * point_2.load(place, rt::mod(rt::mod(i + 2, 3) + 1, 3));
-      const opmath_t part_7 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i + 1, 3) + 2, 3));
-      const opmath_t part_8 = part_7 - twist_value_7 * point_2.load(place, rt::mod(rt::mod(i + 1, 3) + 1, 3));
-      const opmath_t part_9 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i + 2, 3) + 2, 3));
-      const opmath_t part_10 = part_9 - twist_value_5 * twist.load(place, rt::mod(rt::mod(i + 2, 3) + 1, 3));
-      const opmath_t part_11 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i + 1, 3) + 2, 3));
-      const opmath_t part_12 = part_11 - twist_value_7 * twist.load(place, rt::mod(rt::mod(i + 1, 3) + 1, 3));
-      const opmath_t part_13 = twist_value_2 * point_2.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_14 = a * (part_13 - twist_value_3 * point_2.load(place, rt::mod(i + 1, 3)));
-      const opmath_t part_15 = twist_value_2 * twist.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_16 = b * (part_15 - twist_value_3 * twist.load(place, rt::mod(i + 1, 3)));
-      const opmath_t part_17 = -(twist_value_3 * (b * part_8 + c * part_12));
-      const opmath_t part_18 = twist_value_2 * (b * part_6 + c * part_10);
-      const opmath_t part_19 = point_2.load(place, i);
-      output.store(part_19 + twist.load(place, i) + part_14 + part_16 + part_18 + part_17, place, i);
+    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+      const opmath_t twist_value_2 = twist.load(place, rt::mod(i_3 + 1, 3) + 3);
+      const opmath_t twist_value_3 = twist.load(place, rt::mod(i_3 + 2, 3) + 3);
+      const opmath_t twist_value_4 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3) + 3);
+      const opmath_t twist_value_5 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3) + 3);
+      const opmath_t twist_value_6 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3) + 3);
+      const opmath_t twist_value_7 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3) + 3);
+      const opmath_t part_5 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_6 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_7 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_8 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_9 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_10 = part_9 - twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_11 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_12 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_13 = -(twist_value_3 * (b * (part_7 - part_8) + c * (part_11 - part_12)));
+      const opmath_t part_14 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_15 = a * (part_14 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_16 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_17 = b * (part_16 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_18 = twist_value_2 * (b * (part_5 - part_6) + c * part_10);
+      const opmath_t part_19 = point_2.load(place, i_3);
+      output.store(part_19 + twist.load(place, i_3) + part_15 + part_17 + part_18 + part_13, place, i_3);
     }
   }
 };
@@ -112,11 +119,18 @@ struct se3_exp_act_backward_c_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t twist_value = twist.load(place, i + 3);
-      s_value_fold.add(twist_value * twist_value);
-      norm_s_squares_value_fold.add(twist_value * twist_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t twist_value = twist.load(place, i_2 + 3);
+        s_value_fold.add(twist_value * twist_value);
+        norm_s_squares_value_fold.add(twist_value * twist_value);
+      }
+      s_value_fold.settle();
+      norm_s_squares_value_fold.settle();
     }
+    s_value_fold.finish();
+    norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
@@ -184,14 +198,14 @@ struct se3_exp_act_backward_wv_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t twist_value_2 = twist.load(place, rt::mod(i + 1, 3) + 3);
-    const opmath_t twist_value_3 = twist.load(place, rt::mod(i + 2, 3) + 3);
-    const opmath_t part = twist_value_2 * point_2.load(place, rt::mod(i + 2, 3));
-    wp.store(part - twist_value_3 * point_2.load(place, rt::mod(i + 1, 3)), place, i);
-    const opmath_t part_2 = twist_value_2 * twist.load(place, rt::mod(i + 2, 3));
-    wv.store(part_2 - twist_value_3 * twist.load(place, rt::mod(i + 1, 3)), place, i);
+    const opmath_t twist_value_2 = twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+    const opmath_t twist_value_3 = twist.load(place, rt::mod(i_2 + 2, 3) + 3);
+    const opmath_t part = twist_value_2 * point_2.load(place, rt::mod(i_2 + 2, 3));
+    wp.store(part - twist_value_3 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
+    const opmath_t part_2 = twist_value_2 * twist.load(place, rt::mod(i_2 + 2, 3));
+    wv.store(part_2 - twist_value_3 * twist.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
   }
 };
 
@@ -239,25 +253,32 @@ struct se3_exp_act_backward_grad_mix_output_1_step {
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> grad_mix_output_value_fold;
     rt::Sum<opmath_t> grad_mix_output_1_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
-      const bool part = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_2;
-      if (part) {
-        part_2 = grad_output_value * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_2 = 0;
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+        const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
+        opmath_t part_2;
+        if (part) {
+          part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+        } else {
+          part_2 = 0;
+        }
+        grad_mix_output_value_fold.add(part_2);
+        const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+        opmath_t part_4;
+        if (part_3) {
+          part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+        } else {
+          part_4 = 0;
+        }
+        grad_mix_output_1_value_fold.add(part_4);
       }
-      grad_mix_output_value_fold.add(part_2);
-      const bool part_3 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = -(grad_output_value * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_4 = 0;
-      }
-      grad_mix_output_1_value_fold.add(part_4);
+      grad_mix_output_value_fold.settle();
+      grad_mix_output_1_value_fold.settle();
     }
+    grad_mix_output_value_fold.finish();
+    grad_mix_output_1_value_fold.finish();
     rt::join<Team>(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold);
     const opmath_t grad_mix_output_value = grad_mix_output_value_fold.value;
     const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_fold.value;
@@ -316,16 +337,27 @@ struct se3_exp_act_backward_grad_s_step {
     rt::Sum<opmath_t> grad_b_output_fold;
     rt::Sum<opmath_t> grad_b_mix_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_mix = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t wv_value = wv.load(place, i);
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i);
-      const opmath_t wp_value = wp.load(place, i);
-      grad_c_fold.add(grad_mix * wv_value);
-      grad_b_output_fold.add(grad_output_value_2 * wv_value);
-      grad_b_mix_fold.add(grad_mix * wp_value);
-      grad_a_fold.add(grad_output_value_2 * wp_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+        const opmath_t wv_value = wv.load(place, i_2);
+        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2);
+        const opmath_t wp_value = wp.load(place, i_2);
+        grad_c_fold.add(grad_mix * wv_value);
+        grad_b_output_fold.add(grad_output_value_2 * wv_value);
+        grad_b_mix_fold.add(grad_mix * wp_value);
+        grad_a_fold.add(grad_output_value_2 * wp_value);
+      }
+      grad_c_fold.settle();
+      grad_b_output_fold.settle();
+      grad_b_mix_fold.settle();
+      grad_a_fold.settle();
     }
+    grad_c_fold.finish();
+    grad_b_output_fold.finish();
+    grad_b_mix_fold.finish();
+    grad_a_fold.finish();
     rt::join<Team>(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold);
     const opmath_t grad_c = grad_c_fold.value;
     const opmath_t grad_b_output = grad_b_output_fold.value;
@@ -465,64 +497,89 @@ struct se3_exp_act_backward_grad_twist_step {
     rt::Sum<opmath_t> grad_twist_wv_3_fold;
     rt::Sum<opmath_t> grad_twist_wp_fold;
     rt::Sum<opmath_t> grad_twist_wp_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_30 = rt::mod(i + 1 - i_1, 3) == 0;
-      const bool t_31 = t_28 && t_30;
-      const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i);
-      const bool t_32 = rt::mod(i + 2 - i_1, 3) == 0;
-      const bool t_33 = t_28 && t_32;
-      const opmath_t grad_mix_2 = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
-      const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-      opmath_t part;
-      if (t_31) {
-        const opmath_t part_3 = b_value * wp.load(place, rt::mod(i + 2, 3));
-        const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i + 2, 3));
-        part = grad_output_value_3 * part_2;
-      } else {
-        part = 0;
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+        const bool t_31 = t_28 && t_30;
+        const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
+        const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+        const bool t_33 = t_28 && t_32;
+        const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+        const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
+        const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
+        opmath_t part;
+        if (t_31) {
+          const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
+          const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
+          part = grad_output_value_3 * part_2;
+        } else {
+          part = 0;
+        }
+        grad_twist_output_fold.add(part);
+        opmath_t part_4;
+        if (t_33) {
+          const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
+          const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
+          part_4 = -(grad_output_value_3 * part_5);
+        } else {
+          part_4 = 0;
+        }
+        grad_twist_output_1_fold.add(part_4);
+        grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
+        opmath_t part_7;
+        if (t_29 && t_32) {
+          part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+        } else {
+          part_7 = 0;
+        }
+        grad_twist_wv_1_fold.add(part_7);
+        opmath_t part_8;
+        if (t_33) {
+          part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
+        } else {
+          part_8 = 0;
+        }
+        grad_twist_wv_2_fold.add(part_8);
+        opmath_t part_9;
+        if (t_29 && t_30) {
+          part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+        } else {
+          part_9 = 0;
+        }
+        grad_twist_wv_3_fold.add(part_9);
+        opmath_t part_10;
+        if (t_31) {
+          part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
+        } else {
+          part_10 = 0;
+        }
+        grad_twist_wp_fold.add(part_10);
+        opmath_t part_11;
+        if (t_33) {
+          part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
+        } else {
+          part_11 = 0;
+        }
+        grad_twist_wp_1_fold.add(part_11);
       }
-      grad_twist_output_fold.add(part);
-      opmath_t part_4;
-      if (t_33) {
-        const opmath_t part_6 = b_value * wp.load(place, rt::mod(i + 1, 3));
-        const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i + 1, 3));
-        part_4 = -(grad_output_value_3 * part_5);
-      } else {
-        part_4 = 0;
-      }
-      grad_twist_output_1_fold.add(part_4);
-      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
-      opmath_t part_7;
-      if (t_29 && t_32) {
-        part_7 = grad_wv * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_7 = 0;
-      }
-      grad_twist_wv_1_fold.add(part_7);
-      opmath_t part_8;
-      if (t_33) {
-        part_8 = -(grad_wv * twist.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_8 = 0;
-      }
-      grad_twist_wv_2_fold.add(part_8);
-      opmath_t part_9;
-      if (t_29 && t_30) {
-        part_9 = -(grad_wv * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_9 = 0;
-      }
-      grad_twist_wv_3_fold.add(part_9);
-      grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, rt::mod(i + 2, 3)) : opmath_t(0));
-      opmath_t part_10;
-      if (t_33) {
-        part_10 = -(grad_wp * point_2.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_10 = 0;
-      }
-      grad_twist_wp_1_fold.add(part_10);
+      grad_twist_output_fold.settle();
+      grad_twist_output_1_fold.settle();
+      grad_twist_wv_fold.settle();
+      grad_twist_wv_1_fold.settle();
+      grad_twist_wv_2_fold.settle();
+      grad_twist_wv_3_fold.settle();
+      grad_twist_wp_fold.settle();
+      grad_twist_wp_1_fold.settle();
     }
+    grad_twist_output_fold.finish();
+    grad_twist_output_1_fold.finish();
+    grad_twist_wv_fold.finish();
+    grad_twist_wv_1_fold.finish();
+    grad_twist_wv_2_fold.finish();
+    grad_twist_wv_3_fold.finish();
+    grad_twist_wp_fold.finish();
+    grad_twist_wp_1_fold.finish();
     rt::join<Team>(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
                    &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
     const opmath_t grad_twist_output = grad_twist_output_fold.value;
@@ -539,17 +596,17 @@ struct se3_exp_act_backward_grad_twist_step {
     const bool t_36 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_11 = t_36 ? opmath_t(0) : grad_norm_s.load(place) * twist_value_4 / norm_s_3;
-      const opmath_t part_12 = t_35 && (!t_36 && t_35) ? (t_34 ? opmath_t(0) : part_11) : opmath_t(0);
-      const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_14 = t_28 ? part_12 : opmath_t(0);
-      opmath_t part_15;
+      const opmath_t part_12 = t_36 ? opmath_t(0) : grad_norm_s.load(place) * twist_value_4 / norm_s_3;
+      const opmath_t part_13 = t_35 && (!t_36 && t_35) ? (t_34 ? opmath_t(0) : part_12) : opmath_t(0);
+      const opmath_t part_14 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t part_15 = t_28 ? part_13 : opmath_t(0);
+      opmath_t part_16;
       if (t_29) {
-        part_15 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 0, 1));
+        part_16 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 0, 1));
       } else {
-        part_15 = 0;
+        part_16 = 0;
       }
-      grad_twist.store(part_15 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_14 + part_13, place, i_1);
+      grad_twist.store(part_16 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_15 + part_14, place, i_1);
     }
   }
 };
@@ -628,26 +685,33 @@ struct se3_exp_act_backward_grad_point_step {
     const opmath_t b_value_2 = b.load(place);
     rt::Sum<opmath_t> grad_point_wp_fold;
     rt::Sum<opmath_t> grad_point_wp_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t part = grad_mix_output.load(place, i) + grad_mix_output_1.load(place, i);
-      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i) * a_value_2 + part * b_value_2;
-      const bool part_2 = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = grad_wp_2 * twist.load(place, rt::mod(i + 1, 3) + 3);
-      } else {
-        part_3 = 0;
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+        const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
+        const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+        opmath_t part_3;
+        if (part_2) {
+          part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+        } else {
+          part_3 = 0;
+        }
+        grad_point_wp_fold.add(part_3);
+        const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+        opmath_t part_5;
+        if (part_4) {
+          part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+        } else {
+          part_5 = 0;
+        }
+        grad_point_wp_1_fold.add(part_5);
       }
-      grad_point_wp_fold.add(part_3);
-      const bool part_4 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i + 2, 3) + 3));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_wp_1_fold.add(part_5);
+      grad_point_wp_fold.settle();
+      grad_point_wp_1_fold.settle();
     }
+    grad_point_wp_fold.finish();
+    grad_point_wp_1_fold.finish();
     rt::join<Team>(&grad_point_wp_fold, &grad_point_wp_1_fold);
     const opmath_t grad_point_wp = grad_point_wp_fold.value;
     const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value;

@@ -29,6 +29,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           s_fold.add(lane, twist_value * twist_value);
           norm_s_squares_fold.add(lane, twist_value * twist_value);
         });
+        s_fold.ran(run.size);
+        norm_s_squares_fold.ran(run.size);
       });
       const opmath_t s = s_fold.value();
       const opmath_t norm_s_squares = norm_s_squares_fold.value();
@@ -117,6 +119,8 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
           s_value_fold.add(lane, twist_value * twist_value);
           norm_s_squares_value_fold.add(lane, twist_value * twist_value);
         });
+        s_value_fold.ran(run.size);
+        norm_s_squares_value_fold.ran(run.size);
       });
       const opmath_t s_value = s_value_fold.value();
       const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
@@ -215,6 +219,8 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
           }
           grad_mix_output_1_value_fold.add(lane, part_6);
         });
+        grad_mix_output_value_fold.ran(run.size);
+        grad_mix_output_1_value_fold.ran(run.size);
       });
       const opmath_t grad_mix_output_value = grad_mix_output_value_fold.value();
       const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_fold.value();
@@ -269,6 +275,10 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
           grad_b_mix_fold.add(lane, grad_mix * wp_value);
           grad_a_fold.add(lane, grad_output_value_2 * wp_value);
         });
+        grad_c_fold.ran(run.size);
+        grad_b_output_fold.ran(run.size);
+        grad_b_mix_fold.ran(run.size);
+        grad_a_fold.ran(run.size);
       });
       const opmath_t grad_c = grad_c_fold.value();
       const opmath_t grad_b_output = grad_b_output_fold.value();
@@ -468,6 +478,14 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           }
           grad_twist_wp_1_fold.add(lane, part_22);
         });
+        grad_twist_output_fold.ran(run.size);
+        grad_twist_output_1_fold.ran(run.size);
+        grad_twist_wv_fold.ran(run.size);
+        grad_twist_wv_1_fold.ran(run.size);
+        grad_twist_wv_2_fold.ran(run.size);
+        grad_twist_wv_3_fold.ran(run.size);
+        grad_twist_wp_fold.ran(run.size);
+        grad_twist_wp_1_fold.ran(run.size);
       });
       const opmath_t grad_twist_output = grad_twist_output_fold.value();
       const opmath_t grad_twist_output_1 = grad_twist_output_1_fold.value();
@@ -552,6 +570,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           }
           grad_point_wp_1_fold.add(lane, part_7);
         });
+        grad_point_wp_fold.ran(run.size);
+        grad_point_wp_1_fold.ran(run.size);
       });
       const opmath_t grad_point_wp = grad_point_wp_fold.value();
       const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value();

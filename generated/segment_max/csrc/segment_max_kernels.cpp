@@ -10,20 +10,20 @@ template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.dims[1];
-    const rt::Tensor<int64_t> size(call, 2, 1);
+    const rt::Tensor<int64_t> size_2(call, 2, 1);
     rt::Loops<1> outer;
-    outer.dim(S, {size.stride(0)});
+    outer.dim(S, {size_2.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<int64_t> size_out(size, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { size_out.set(i, 0); });
+        rt::Sink<int64_t> size_2_out(size_2, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 0); });
       });
     });
   }
   const int64_t S = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<int64_t> size(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 2, 1);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
@@ -32,7 +32,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           if (!rt::inside(host, rt::load(segment, point.at[0]), S, 2, 0)) return;
-          rt::accumulate<rt::Sum>(size, point.at[1] + rt::load(segment, point.at[0]) * size.stride(0), 1);
+          rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
         });
       });
     });
@@ -86,21 +86,21 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   const auto empty = static_cast<opmath_t>(call.reals[0]);
   const int64_t S = call.dims[1];
   const rt::Tensor<opmath_t> top(call, 3, 2, 1);
-  const rt::Tensor<int64_t> size(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
   const rt::Tensor<bool> condition_2(call, 5, 2, 1);
   rt::Loops<4> outer;
-  outer.dim(S, {top.stride(0), size.stride(0), output.stride(0), condition_2.stride(0)});
+  outer.dim(S, {top.stride(0), size_2.stride(0), output.stride(0), condition_2.stride(0)});
   outer.batch(call, &top, nullptr, &output, &condition_2);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> top_at(top, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_at(size, run.at[1], run.step[1], run.size);
+      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
         const opmath_t top_value = top_at[i];
-        output_out.set(i, size_at[i] > 0 ? top_value : empty);
+        output_out.set(i, size_2_at[i] > 0 ? top_value : empty);
         condition_2_out.set(i, -rt::inf<opmath_t>() == top_value);
       });
     });
@@ -138,18 +138,18 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
-  const rt::Tensor<int64_t> size(call, 3, 1);
+  const rt::Tensor<int64_t> size_2(call, 3, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
   rt::Loops<3> outer;
-  outer.dim(S, {size.stride(0), grad_output.stride(0), grad_top.stride(0)});
+  outer.dim(S, {size_2.stride(0), grad_output.stride(0), grad_top.stride(0)});
   outer.batch(call, nullptr, &grad_output, &grad_top);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> size_at(size, run.at[0], run.step[0], run.size);
+      const rt::Source<int64_t> size_2_at(size_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_top_out(grad_top, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_top_out.set(i, size_at[i] > 0 ? grad_output_at[i] : opmath_t(0)); });
+      rt::each(run.size, [&](int64_t i) { grad_top_out.set(i, size_2_at[i] > 0 ? grad_output_at[i] : opmath_t(0)); });
     });
   });
   return rt::status(host);
@@ -211,7 +211,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[0];
   const rt::Tensor<bool> condition(call, 4, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<int64_t> size(call, 3, 1);
+  const rt::Tensor<int64_t> size_2(call, 3, 1);
   const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 8, 2, 1);
@@ -226,7 +226,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_value && rt::pick(host, size, run.at[2], 3, 0, segment_value, S) > 0;
+        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 3, 0, segment_value, S) > 0;
         opmath_t part_3;
         if (part_2) {
           opmath_t part_4;

@@ -10,20 +10,20 @@ template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
     const int64_t S = call.dims[1];
-    const rt::Tensor<int64_t> size(call, 2, 1);
+    const rt::Tensor<int64_t> size_2(call, 2, 1);
     rt::Loops<1> outer;
-    outer.dim(S, {size.stride(0)});
+    outer.dim(S, {size_2.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<int64_t> size_out(size, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { size_out.set(i, 0); });
+        rt::Sink<int64_t> size_2_out(size_2, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 0); });
       });
     });
   }
   const int64_t S = call.dims[1];
   const int64_t N = call.dims[0];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<int64_t> size(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 2, 1);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
@@ -32,7 +32,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           if (!rt::inside(host, rt::load(segment, point.at[0]), S, 2, 0)) return;
-          rt::accumulate<rt::Sum>(size, point.at[1] + rt::load(segment, point.at[0]) * size.stride(0), 1);
+          rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
         });
       });
     });
@@ -86,17 +86,17 @@ template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
-  const rt::Tensor<int64_t> size(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
   rt::Loops<3> outer;
-  outer.dim(S, {total_2.stride(0), size.stride(0), output.stride(0)});
+  outer.dim(S, {total_2.stride(0), size_2.stride(0), output.stride(0)});
   outer.batch(call, &total_2, nullptr, &output);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> total_2_at(total_2, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_at(size, run.at[1], run.step[1], run.size);
+      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, total_2_at[i] / rt::max(size_at[i], int64_t{1})); });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, total_2_at[i] / rt::max(size_2_at[i], int64_t{1})); });
     });
   });
   return rt::status(host);
@@ -107,18 +107,18 @@ template <typename opmath_t>
 int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.dims[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<int64_t> size(call, 3, 1);
+  const rt::Tensor<int64_t> size_2(call, 3, 1);
   const rt::Tensor<opmath_t> grad_total(call, 4, 2, 1);
   rt::Loops<3> outer;
-  outer.dim(S, {grad_output.stride(0), size.stride(0), grad_total.stride(0)});
+  outer.dim(S, {grad_output.stride(0), size_2.stride(0), grad_total.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_total);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> size_at(size, run.at[1], run.step[1], run.size);
+      const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_total_out(grad_total, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = grad_output_at[i] / rt::max(size_at[i], int64_t{1});
+        const auto value = grad_output_at[i] / rt::max(size_2_at[i], int64_t{1});
         grad_total_out.set(i, value);
       });
     });

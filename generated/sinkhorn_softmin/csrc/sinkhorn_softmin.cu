@@ -26,27 +26,31 @@ struct sinkhorn_softmin_forward_logsumexp_j_sum_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     rt::Running<opmath_t> logsumexp_j_max_value_fold;
     rt::Sum<opmath_t> logsumexp_j_sum_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t cost = 0;
+      rt::Sum<opmath_t> cost;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        cost += rt::square(x.load(place, i, d) - y.load(place, j, d));
+        cost.add(rt::square(x.load(place, i_2, d) - y.load(place, j, d)));
+        if (d % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
-      const opmath_t t = (f.load(place, j) - cost) / eps;
+      cost.finish();
+      const opmath_t t = (f.load(place, j) - cost.value) / eps;
       const opmath_t factor = logsumexp_j_max_value_fold.raise(t);
       if (factor != 1) {
-        logsumexp_j_sum_value_fold.value *= factor;
+        logsumexp_j_sum_value_fold.scale(factor);
       }
       const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold.shift;
       logsumexp_j_sum_value_fold.add(rt::exp(t - logsumexp_j_max_shift));
+      if (j % rt::block_adds == rt::block_adds - 1) logsumexp_j_sum_value_fold.settle();
     }
+    logsumexp_j_sum_value_fold.finish();
     const opmath_t logsumexp_j_max_value = logsumexp_j_max_value_fold.value;
     const opmath_t logsumexp_j_sum_value = logsumexp_j_sum_value_fold.value;
-    logsumexp_j_max.store(logsumexp_j_max_value, place, i);
-    logsumexp_j_sum.store(logsumexp_j_sum_value, place, i);
+    logsumexp_j_max.store(logsumexp_j_max_value, place, i_2);
+    logsumexp_j_sum.store(logsumexp_j_sum_value, place, i_2);
   }
 };
 
@@ -104,13 +108,13 @@ struct sinkhorn_softmin_forward_output_step {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t logsumexp_j_value_2;
     opmath_t output_value;
-    compute(logsumexp_j_max.load(place, i), logsumexp_j_sum.load(place, i), &logsumexp_j_value_2, &output_value);
-    logsumexp_j.store(logsumexp_j_value_2, place, i);
-    output.store(output_value, place, i);
+    compute(logsumexp_j_max.load(place, i_2), logsumexp_j_sum.load(place, i_2), &logsumexp_j_value_2, &output_value);
+    logsumexp_j.store(logsumexp_j_value_2, place, i_2);
+    output.store(output_value, place, i_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -181,11 +185,11 @@ struct sinkhorn_softmin_backward_grad_logsumexp_j_step {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_logsumexp_j_value;
-    compute(grad_output.load_or_zero(place, i), &grad_logsumexp_j_value);
-    grad_logsumexp_j.store(grad_logsumexp_j_value, place, i);
+    compute(grad_output.load_or_zero(place, i_2), &grad_logsumexp_j_value);
+    grad_logsumexp_j.store(grad_logsumexp_j_value, place, i_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -236,37 +240,45 @@ struct sinkhorn_softmin_backward_grad_x_sum_step {
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
   rt::Tensor<const scalar_t> f;
+  opmath_t* lost;
   rt::Divider d_size;
   rt::Divider d_2_size;
   opmath_t eps;
   rt::Divider j_size;
+  int64_t N;
   rt::Divider i_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t logsumexp_j_value = logsumexp_j.load(place, i);
+    opmath_t* lost_row = lost + point * (d_size.size);
+    const opmath_t logsumexp_j_value = logsumexp_j.load(place, i_2);
     const bool t = logsumexp_j_value == -rt::inf<opmath_t>();
-    const opmath_t grad_logsumexp_j_value = grad_logsumexp_j.load(place, i);
+    const opmath_t grad_logsumexp_j_value = grad_logsumexp_j.load(place, i_2);
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(0, place, i, d);
+      grad_x_sum.store(0, place, i_2, d);
+      lost_row[d] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
-      opmath_t cost = 0;
+      rt::Sum<opmath_t> cost;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        cost += rt::square(x.load(place, i, d_2) - y.load(place, j, d_2));
+        cost.add(rt::square(x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        if (d_2 % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
-      const opmath_t part = rt::exp((f.load(place, j) - cost) / eps - logsumexp_j_value);
+      cost.finish();
+      const opmath_t part = rt::exp((f.load(place, j) - cost.value) / eps - logsumexp_j_value);
       const opmath_t t_2 = t ? opmath_t(0) : grad_logsumexp_j_value * part;
       for (int64_t d = 0; d < d_size.size; ++d) {
-        const opmath_t part_2 = t_2 * (x.load(place, i, d) - y.load(place, j, d));
-        grad_x_sum.store(grad_x_sum.load(place, i, d) + part_2, place, i, d);
+        opmath_t high = grad_x_sum.load(place, i_2, d);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d], t_2 * (x.load(place, i_2, d) - y.load(place, j, d)));
+        grad_x_sum.store(high, place, i_2, d);
       }
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
-      grad_x_sum.store(-(1 / eps * grad_x_sum.load(place, i, d)), place, i, d);
+      const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
+      grad_x_sum.store((N == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, i_2, d);
     }
   }
 };
@@ -291,10 +303,12 @@ int run_sinkhorn_softmin_backward_grad_x_sum(const OpgenCall& call) {
   step.x = args.template tensor<const scalar_t>(3);
   step.y = args.template tensor<const scalar_t>(4);
   step.f = args.template tensor<const scalar_t>(5);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.eps = static_cast<opmath_t>(call.reals[0]);
   step.j_size = rt::Divider(call.dims[2]);
+  step.N = call.dims[2];
   step.i_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
@@ -302,6 +316,10 @@ int run_sinkhorn_softmin_backward_grad_x_sum(const OpgenCall& call) {
 
 extern "C" int sinkhorn_softmin_backward_grad_x_sum(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_sinkhorn_softmin_backward_grad_x_sum<scalar_t>(*call));
+}
+
+extern "C" int64_t sinkhorn_softmin_backward_grad_x_sum_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -319,11 +337,11 @@ struct sinkhorn_softmin_backward_grad_x_step {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t grad_x_value;
-    compute(grad_x_sum.load(place, i, d), &grad_x_value);
-    grad_x.store(grad_x_value, place, i, d);
+    compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
+    grad_x.store(grad_x_value, place, i_2, d);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
@@ -375,10 +393,12 @@ struct sinkhorn_softmin_backward_grad_f_sum_step {
   rt::Tensor<const opmath_t> logsumexp_j;
   rt::Tensor<const opmath_t> grad_logsumexp_j;
   rt::Tensor<opmath_t> grad_f_sum;
+  opmath_t* lost;
   rt::Divider d_2_size;
   rt::Divider d_3_size;
   opmath_t eps;
   rt::Divider i_size;
+  int64_t M;
   rt::Divider j_size;
   rt::Batch batch;
 
@@ -386,30 +406,38 @@ struct sinkhorn_softmin_backward_grad_f_sum_step {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
+    opmath_t* lost_row = lost + point * (d_2_size.size);
     const opmath_t t_3 = -rt::inf<opmath_t>();
     const opmath_t f_value = f.load(place, j);
     rt::Sum<opmath_t> grad_f_sum_value_fold;
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       grad_y_sum.store(0, place, j, d_2);
+      lost_row[d_2] = 0;
     }
-    for (int64_t i = 0; i < i_size.size; ++i) {
-      opmath_t cost_2 = 0;
+    for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      rt::Sum<opmath_t> cost_2;
       for (int64_t d_3 = 0; d_3 < d_3_size.size; ++d_3) {
-        cost_2 += rt::square(x.load(place, i, d_3) - y.load(place, j, d_3));
+        cost_2.add(rt::square(x.load(place, i_2, d_3) - y.load(place, j, d_3)));
+        if (d_3 % rt::block_adds == rt::block_adds - 1) cost_2.settle();
       }
-      const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i);
-      const opmath_t part = rt::exp((f_value - cost_2) / eps - logsumexp_j_value_2);
-      const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i) * part;
+      cost_2.finish();
+      const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i_2);
+      const opmath_t part = rt::exp((f_value - cost_2.value) / eps - logsumexp_j_value_2);
+      const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i_2) * part;
       grad_f_sum_value_fold.add(t_4);
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-        const opmath_t part_2 = t_4 * (x.load(place, i, d_2) - y.load(place, j, d_2));
-        grad_y_sum.store(grad_y_sum.load(place, j, d_2) + part_2, place, j, d_2);
+        opmath_t high = grad_y_sum.load(place, j, d_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[d_2], t_4 * (x.load(place, i_2, d_2) - y.load(place, j, d_2)));
+        grad_y_sum.store(high, place, j, d_2);
       }
+      if (i_2 % rt::block_adds == rt::block_adds - 1) grad_f_sum_value_fold.settle();
     }
+    grad_f_sum_value_fold.finish();
     const opmath_t grad_f_sum_value = grad_f_sum_value_fold.value;
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
-      grad_y_sum.store(-(1 / eps * grad_y_sum.load(place, j, d_2)), place, j, d_2);
+      const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
+      grad_y_sum.store((M == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, j, d_2);
     }
   }
 };
@@ -436,10 +464,12 @@ int run_sinkhorn_softmin_backward_grad_f_sum(const OpgenCall& call) {
   step.logsumexp_j = args.template tensor<const opmath_t>(4);
   step.grad_logsumexp_j = args.template tensor<const opmath_t>(5);
   step.grad_f_sum = args.template tensor<opmath_t>(6);
+  step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.d_3_size = rt::Divider(call.dims[1]);
   step.eps = static_cast<opmath_t>(call.reals[0]);
   step.i_size = rt::Divider(call.dims[0]);
+  step.M = call.dims[0];
   step.j_size = rt::Divider(call.dims[2]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[2]);
@@ -447,6 +477,10 @@ int run_sinkhorn_softmin_backward_grad_f_sum(const OpgenCall& call) {
 
 extern "C" int sinkhorn_softmin_backward_grad_f_sum(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_sinkhorn_softmin_backward_grad_f_sum<scalar_t>(*call));
+}
+
+extern "C" int64_t sinkhorn_softmin_backward_grad_f_sum_workspace(const OpgenCall* call) {
+  return rt::batch_count(*call) * call->dims[2] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
 }
 
 // one value per point, nothing shared between points
@@ -574,11 +608,11 @@ extern "C" const OpgenCudaStep sinkhorn_softmin_cuda_steps[] = {
     // 2
     {sinkhorn_softmin_backward_grad_logsumexp_j, nullptr, 0},
     // 3
-    {sinkhorn_softmin_backward_grad_x_sum, nullptr, 0},
+    {sinkhorn_softmin_backward_grad_x_sum, sinkhorn_softmin_backward_grad_x_sum_workspace, 0},
     // 4
     {sinkhorn_softmin_backward_grad_x, nullptr, 0},
     // 5
-    {sinkhorn_softmin_backward_grad_f_sum, nullptr, 0},
+    {sinkhorn_softmin_backward_grad_f_sum, sinkhorn_softmin_backward_grad_f_sum_workspace, 0},
     // 6
     {sinkhorn_softmin_backward_grad_y, nullptr, 0},
     // 7

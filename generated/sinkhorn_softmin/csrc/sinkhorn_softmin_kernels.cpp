@@ -33,7 +33,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
         y_tile.fill(y, rows.at[1] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
         f_tile.fill(f, rows.at[2] + start * f.stride(1), 1, 0, size, f.stride(1), rt::tile_width);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t cost[rt::tile_width] = {};
+          rt::Dots<opmath_t> cost;
           rt::sums(D, rt::tile_width, cost, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
             return value;
@@ -52,6 +52,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
           rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
             logsumexp_j_sum_value_fold[r].add(lane, rt::exp(t[i] - logsumexp_j_max_shift));
           });
+          logsumexp_j_sum_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -149,7 +150,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> f_tile(rt::tile_width);
     rt::Tile<opmath_t> x_rows_2(rt::tile_rows * D);
     rt::Tile<opmath_t> y_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       logsumexp_j_rows.fill(logsumexp_j, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       grad_logsumexp_j_rows.fill(grad_logsumexp_j, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
@@ -173,7 +174,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         f_tile.fill(f, rows.at[2] + start * f.stride(1), 1, 0, size, f.stride(1), rt::tile_width);
         y_tile_2.fill(y, rows.at[4] + start * y.stride(1), size, y.stride(1), D, y.stride(2), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t cost[rt::tile_width] = {};
+          rt::Dots<opmath_t> cost;
           rt::sums(D, rt::tile_width, cost, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
             return value;
@@ -183,14 +184,14 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_2 = rt::exp((f_tile[i] - cost[i]) / eps - logsumexp_j_value_of[r]);
             t_2[i] = t_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * part_2;
           });
-          rt::sums(size, D, &grad_x_sum_sum[r * D], [&](int64_t i, int64_t e) {
+          rt::sums(size, D, grad_x_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_2[i] * (x_rows_2[r * D + e] - y_tile_2[i * D + e]);
             return value;
           });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = -(1 / eps);
+        const opmath_t scale = N == 0 ? opmath_t(1) : -(1 / eps);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[7] + r * rows.step[7] + e * grad_x_sum.stride(2),
                     scale * grad_x_sum_sum[r * D + e]);
@@ -252,7 +253,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> grad_logsumexp_j_tile(rt::tile_width);
     rt::Tile<opmath_t> x_tile_2(rt::tile_width * D);
     rt::Tile<opmath_t> y_rows_2(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
+    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       f_rows.fill(f, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
       y_rows.fill(y, rows.at[1], rows.size, rows.step[1], D, y.stride(2), D);
@@ -274,7 +275,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
                                    grad_logsumexp_j.stride(1), rt::tile_width);
         x_tile_2.fill(x, rows.at[4] + start * x.stride(1), size, x.stride(1), D, x.stride(2), D);
         for (int64_t r = 0; r < rows.size; ++r) {
-          alignas(64) opmath_t cost_2[rt::tile_width] = {};
+          rt::Dots<opmath_t> cost_2;
           rt::sums(D, rt::tile_width, cost_2, [&](int64_t e, int64_t i) {
             const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * D + e]);
             return value;
@@ -286,7 +287,8 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
             t_4[i] = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j_tile[i] * part_2;
             grad_f_sum_value_fold[r].add(lane, t_4[i]);
           });
-          rt::sums(size, D, &grad_y_sum_sum[r * D], [&](int64_t i, int64_t e) {
+          grad_f_sum_value_fold[r].ran(size);
+          rt::sums(size, D, grad_y_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
             const auto value = t_4[i] * (x_tile_2[i * D + e] - y_rows_2[r * D + e]);
             return value;
           });
@@ -295,7 +297,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_f_sum_value = grad_f_sum_value_fold[r].value();
         rt::store(grad_f_sum, rows.at[7] + r * rows.step[7], grad_f_sum_value);
-        const opmath_t scale = -(1 / eps);
+        const opmath_t scale = M == 0 ? opmath_t(1) : -(1 / eps);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[8] + r * rows.step[8] + e * grad_y_sum.stride(2),
                     scale * grad_y_sum_sum[r * D + e]);

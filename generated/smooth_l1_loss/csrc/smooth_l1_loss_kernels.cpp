@@ -36,6 +36,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         output_sum_fold.add(lane, error < beta ? error * error / t : error - t_2);
         difference_out.set(i, difference_2);
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -73,6 +74,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         output_value_fold.add(lane, error < beta ? error * error / t : error - t_2);
         difference_out.set(i, difference_2);
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();

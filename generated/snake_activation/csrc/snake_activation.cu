@@ -124,16 +124,21 @@ struct snake_activation_backward_grad_alpha_step {
     const opmath_t alpha_value = alpha.load(c);
     const opmath_t t_2 = alpha_value * alpha_value;
     rt::Sum<opmath_t> grad_alpha_value_fold;
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-      const int64_t n = inner_rest;
-      const opmath_t input_value = input.load(n, c, place);
-      const opmath_t t_3 = alpha_value * input_value;
-      const opmath_t t_4 = rt::sin(t_3);
-      const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value;
-      grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * (part - t_4 * t_4 / t_2));
+    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t n = inner_rest;
+        const opmath_t input_value = input.load(n, c, place);
+        const opmath_t t_3 = alpha_value * input_value;
+        const opmath_t t_4 = rt::sin(t_3);
+        const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value;
+        grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * (part - t_4 * t_4 / t_2));
+      }
+      grad_alpha_value_fold.settle();
     }
+    grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);
     const opmath_t grad_alpha_value = grad_alpha_value_fold.value;
     if (Team::rank() == 0) {

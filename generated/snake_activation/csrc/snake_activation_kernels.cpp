@@ -89,6 +89,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_2 = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value - t_4 * t_4 / t_2;
           grad_alpha_value_fold.add(lane, grad_output_at[i] * part_2);
         });
+        grad_alpha_value_fold.ran(run.size);
       });
       const opmath_t grad_alpha_value = grad_alpha_value_fold.value();
       rt::store(grad_alpha, row.at[3], grad_alpha_value);

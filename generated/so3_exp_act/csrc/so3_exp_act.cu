@@ -21,11 +21,18 @@ struct so3_exp_act_forward_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t rotation_value = rotation.load(place, i);
-      s_fold.add(rotation_value * rotation_value);
-      norm_s_squares_fold.add(rotation_value * rotation_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t rotation_value = rotation.load(place, i_2);
+        s_fold.add(rotation_value * rotation_value);
+        norm_s_squares_fold.add(rotation_value * rotation_value);
+      }
+      s_fold.settle();
+      norm_s_squares_fold.settle();
     }
+    s_fold.finish();
+    norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
@@ -38,21 +45,21 @@ struct so3_exp_act_forward_output_step {
     const opmath_t part_5 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
     const opmath_t part_4 = s / 24 * part_5;
     const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t rotation_value_2 = rotation.load(place, rt::mod(i + 1, 3));
-      const opmath_t rotation_value_3 = rotation.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_6 = rotation_value_2 * point_2.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_7 = a * (part_6 - rotation_value_3 * point_2.load(place, rt::mod(i + 1, 3)));
-      const opmath_t part_8 = rotation.load(place, rt::mod(rt::mod(i + 2, 3) + 1, 3));
-      const opmath_t part_9 = part_8 * point_2.load(place, rt::mod(rt::mod(i + 2, 3) + 2, 3));
-      const opmath_t part_10 = rotation.load(place, rt::mod(rt::mod(i + 2, 3) + 2, 3));
-      const opmath_t part_11 = part_9 - part_10 * point_2.load(place, rt::mod(rt::mod(i + 2, 3) + 1, 3));
-      const opmath_t part_12 = rotation.load(place, rt::mod(rt::mod(i + 1, 3) + 1, 3));
-      const opmath_t part_13 = part_12 * point_2.load(place, rt::mod(rt::mod(i + 1, 3) + 2, 3));
-      const opmath_t part_14 = rotation.load(place, rt::mod(rt::mod(i + 1, 3) + 2, 3));
-      const opmath_t part_15 = part_13 - part_14 * point_2.load(place, rt::mod(rt::mod(i + 1, 3) + 1, 3));
+    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+      const opmath_t rotation_value_2 = rotation.load(place, rt::mod(i_3 + 1, 3));
+      const opmath_t rotation_value_3 = rotation.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_6 = rotation_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_7 = a * (part_6 - rotation_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_8 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_9 = part_8 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_10 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_11 = part_9 - part_10 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_12 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_13 = part_12 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_14 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_15 = part_13 - part_14 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
       const opmath_t part_16 = b * (rotation_value_2 * part_11 - rotation_value_3 * part_15);
-      output.store(point_2.load(place, i) + part_7 + part_16, place, i);
+      output.store(point_2.load(place, i_3) + part_7 + part_16, place, i_3);
     }
   }
 };
@@ -99,11 +106,18 @@ struct so3_exp_act_backward_b_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t rotation_value = rotation.load(place, i);
-      s_value_fold.add(rotation_value * rotation_value);
-      norm_s_squares_value_fold.add(rotation_value * rotation_value);
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t rotation_value = rotation.load(place, i_2);
+        s_value_fold.add(rotation_value * rotation_value);
+        norm_s_squares_value_fold.add(rotation_value * rotation_value);
+      }
+      s_value_fold.settle();
+      norm_s_squares_value_fold.settle();
     }
+    s_value_fold.finish();
+    norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
@@ -161,11 +175,12 @@ struct so3_exp_act_backward_cross_step {
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const int64_t i = rt::split(&rest, i_size);
+    const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    const opmath_t part = rotation.load(place, rt::mod(i + 1, 3)) * point_2.load(place, rt::mod(i + 2, 3));
-    const opmath_t part_2 = rotation.load(place, rt::mod(i + 2, 3)) * point_2.load(place, rt::mod(i + 1, 3));
-    cross.store(part - part_2, place, i);
+    const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
+    const opmath_t part_2 = part * point_2.load(place, rt::mod(i_2 + 2, 3));
+    const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
+    cross.store(part_2 - part_3 * point_2.load(place, rt::mod(i_2 + 1, 3)), place, i_2);
   }
 };
 
@@ -218,39 +233,50 @@ struct so3_exp_act_backward_grad_rotation_twice_1_step {
     rt::Sum<opmath_t> grad_cross_twice_1_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_1_value_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_2 = rt::mod(i + 2 - i_1, 3) == 0;
-      const opmath_t grad_twice = grad_output.load_or_zero(place, i) * b_value;
-      const bool t_3 = rt::mod(i + 1 - i_1, 3) == 0;
-      opmath_t part;
-      if (t_2) {
-        part = grad_twice * rotation.load(place, rt::mod(i + 1, 3));
-      } else {
-        part = 0;
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const bool t_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+        const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
+        const bool t_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+        opmath_t part;
+        if (t_2) {
+          part = grad_twice * rotation.load(place, rt::mod(i_2 + 1, 3));
+        } else {
+          part = 0;
+        }
+        grad_cross_twice_value_fold.add(part);
+        opmath_t part_2;
+        if (t_3) {
+          part_2 = -(grad_twice * rotation.load(place, rt::mod(i_2 + 2, 3)));
+        } else {
+          part_2 = 0;
+        }
+        grad_cross_twice_1_value_fold.add(part_2);
+        opmath_t part_3;
+        if (t_3) {
+          part_3 = grad_twice * cross.load(place, rt::mod(i_2 + 2, 3));
+        } else {
+          part_3 = 0;
+        }
+        grad_rotation_twice_value_fold.add(part_3);
+        opmath_t part_4;
+        if (t_2) {
+          part_4 = -(grad_twice * cross.load(place, rt::mod(i_2 + 1, 3)));
+        } else {
+          part_4 = 0;
+        }
+        grad_rotation_twice_1_value_fold.add(part_4);
       }
-      grad_cross_twice_value_fold.add(part);
-      opmath_t part_2;
-      if (t_3) {
-        part_2 = -(grad_twice * rotation.load(place, rt::mod(i + 2, 3)));
-      } else {
-        part_2 = 0;
-      }
-      grad_cross_twice_1_value_fold.add(part_2);
-      opmath_t part_3;
-      if (t_3) {
-        part_3 = grad_twice * cross.load(place, rt::mod(i + 2, 3));
-      } else {
-        part_3 = 0;
-      }
-      grad_rotation_twice_value_fold.add(part_3);
-      opmath_t part_4;
-      if (t_2) {
-        part_4 = -(grad_twice * cross.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_4 = 0;
-      }
-      grad_rotation_twice_1_value_fold.add(part_4);
+      grad_cross_twice_value_fold.settle();
+      grad_cross_twice_1_value_fold.settle();
+      grad_rotation_twice_value_fold.settle();
+      grad_rotation_twice_1_value_fold.settle();
     }
+    grad_cross_twice_value_fold.finish();
+    grad_cross_twice_1_value_fold.finish();
+    grad_rotation_twice_value_fold.finish();
+    grad_rotation_twice_1_value_fold.finish();
     rt::join<Team>(&grad_cross_twice_value_fold, &grad_cross_twice_1_value_fold, &grad_rotation_twice_value_fold,
                    &grad_rotation_twice_1_value_fold);
     const opmath_t grad_cross_twice_value = grad_cross_twice_value_fold.value;
@@ -318,14 +344,22 @@ struct so3_exp_act_backward_grad_s_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> grad_b_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const opmath_t grad_output_value = grad_output.load_or_zero(place, i);
-      const opmath_t part = rotation.load(place, rt::mod(i + 1, 3));
-      const opmath_t part_2 = part * cross.load(place, rt::mod(i + 2, 3));
-      const opmath_t part_3 = rotation.load(place, rt::mod(i + 2, 3));
-      grad_b_fold.add(grad_output_value * (part_2 - part_3 * cross.load(place, rt::mod(i + 1, 3))));
-      grad_a_fold.add(grad_output_value * cross.load(place, i));
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+        const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
+        const opmath_t part_2 = part * cross.load(place, rt::mod(i_2 + 2, 3));
+        const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
+        const opmath_t part_4 = part_2 - part_3 * cross.load(place, rt::mod(i_2 + 1, 3));
+        grad_b_fold.add(grad_output_value * part_4);
+        grad_a_fold.add(grad_output_value * cross.load(place, i_2));
+      }
+      grad_b_fold.settle();
+      grad_a_fold.settle();
     }
+    grad_b_fold.finish();
+    grad_a_fold.finish();
     rt::join<Team>(&grad_b_fold, &grad_a_fold);
     const opmath_t grad_b = grad_b_fold.value;
     const opmath_t grad_a = grad_a_fold.value;
@@ -344,27 +378,27 @@ struct so3_exp_act_backward_grad_s_step {
     const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
     const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
     if (Team::rank() == 0) {
-      const opmath_t part_4 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846) / norm_s_2;
-      const opmath_t part_5 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
-      const opmath_t part_6 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
-      const opmath_t part_7 = (part_6 + opmath_t(1.0 / 518918400.0)) * t_7 - opmath_t(1.0 / 3991680.0);
-      const opmath_t part_8 = ((part_7 * t_7 + opmath_t(1.0 / 45360.0)) * t_7 - opmath_t(1.0 / 840.0)) * t_7;
-      const opmath_t part_9 = (part_8 + opmath_t(1.0 / 30.0)) * t_7 - opmath_t(1.0 / 3.0);
-      const opmath_t part_10 = norm_s_2 * part_9 * rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_11 = part_10 / opmath_t(3.14159265358979323846);
-      const opmath_t part_12 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_11 : part_4);
-      const opmath_t part_13 = t_4 ? opmath_t(0) : part_12 / opmath_t(3.14159265358979323846);
-      grad_norm_s.store((t_4 ? opmath_t(0) : part_5) + part_13, place);
-      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
-      const opmath_t part_14 = -part_15;
-      const opmath_t part_17 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
-      const opmath_t part_16 = -part_17;
-      const opmath_t part_18 = -(s_value_2 * (-(s_value_2 * (part_16 + t_10 / 56) / 30) + t_11 / 30) / 24);
-      const opmath_t part_19 = opmath_t(0.05) * s_value_2 * (part_14 + t_14 / 42) - opmath_t(0.05) * t_15;
-      const opmath_t part_20 = -(grad_a * (s_value_2 * part_19 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
-      const opmath_t part_21 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
-      const opmath_t part_22 = grad_b * (t_4 ? -(part_18 + (1 - s_value_2 / 30 * t_11) / 24) : part_21);
-      grad_s.store(part_22 + (t_4 ? part_20 : opmath_t(0)), place);
+      const opmath_t part_5 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846) / norm_s_2;
+      const opmath_t part_6 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
+      const opmath_t part_7 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
+      const opmath_t part_8 = (part_7 + opmath_t(1.0 / 518918400.0)) * t_7 - opmath_t(1.0 / 3991680.0);
+      const opmath_t part_9 = ((part_8 * t_7 + opmath_t(1.0 / 45360.0)) * t_7 - opmath_t(1.0 / 840.0)) * t_7;
+      const opmath_t part_10 = (part_9 + opmath_t(1.0 / 30.0)) * t_7 - opmath_t(1.0 / 3.0);
+      const opmath_t part_11 = norm_s_2 * part_10 * rt::square(opmath_t(3.14159265358979323846));
+      const opmath_t part_12 = part_11 / opmath_t(3.14159265358979323846);
+      const opmath_t part_13 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_12 : part_5);
+      const opmath_t part_14 = t_4 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
+      grad_norm_s.store((t_4 ? opmath_t(0) : part_6) + part_14, place);
+      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
+      const opmath_t part_15 = -part_16;
+      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
+      const opmath_t part_17 = -part_18;
+      const opmath_t part_19 = -(s_value_2 * (-(s_value_2 * (part_17 + t_10 / 56) / 30) + t_11 / 30) / 24);
+      const opmath_t part_20 = opmath_t(0.05) * s_value_2 * (part_15 + t_14 / 42) - opmath_t(0.05) * t_15;
+      const opmath_t part_21 = -(grad_a * (s_value_2 * part_20 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
+      const opmath_t part_22 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
+      const opmath_t part_23 = grad_b * (t_4 ? -(part_19 + (1 - s_value_2 / 30 * t_11) / 24) : part_22);
+      grad_s.store(part_23 + (t_4 ? part_21 : opmath_t(0)), place);
     }
   }
 };
@@ -431,40 +465,52 @@ struct so3_exp_act_backward_grad_point_step {
     rt::Sum<opmath_t> grad_rotation_cross_1_fold;
     rt::Sum<opmath_t> grad_point_cross_fold;
     rt::Sum<opmath_t> grad_point_cross_1_fold;
-    for (int64_t i = Team::rank(); i < 3; i += Team::size) {
-      const bool t_16 = rt::mod(i + 1 - i_1, 3) == 0;
-      const opmath_t part = grad_output.load_or_zero(place, i) * a_value;
-      const opmath_t grad_cross = part + grad_cross_twice.load(place, i) + grad_cross_twice_1.load(place, i);
-      const bool t_17 = rt::mod(i + 2 - i_1, 3) == 0;
-      opmath_t part_2;
-      if (t_16) {
-        part_2 = grad_cross * point_2.load(place, rt::mod(i + 2, 3));
-      } else {
-        part_2 = 0;
+    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
+      stop = rt::next_stop<Team>(stop, 3);
+      for (; i_2 < stop; i_2 += Team::size) {
+        const bool t_16 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+        const opmath_t part = grad_output.load_or_zero(place, i_2) * a_value;
+        const opmath_t part_2 = grad_cross_twice_1.load(place, i_2);
+        const opmath_t grad_cross = part + grad_cross_twice.load(place, i_2) + part_2;
+        const bool t_17 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+        opmath_t part_3;
+        if (t_16) {
+          part_3 = grad_cross * point_2.load(place, rt::mod(i_2 + 2, 3));
+        } else {
+          part_3 = 0;
+        }
+        grad_rotation_cross_fold.add(part_3);
+        opmath_t part_4;
+        if (t_17) {
+          part_4 = -(grad_cross * point_2.load(place, rt::mod(i_2 + 1, 3)));
+        } else {
+          part_4 = 0;
+        }
+        grad_rotation_cross_1_fold.add(part_4);
+        opmath_t part_5;
+        if (t_17) {
+          part_5 = grad_cross * rotation.load(place, rt::mod(i_2 + 1, 3));
+        } else {
+          part_5 = 0;
+        }
+        grad_point_cross_fold.add(part_5);
+        opmath_t part_6;
+        if (t_16) {
+          part_6 = -(grad_cross * rotation.load(place, rt::mod(i_2 + 2, 3)));
+        } else {
+          part_6 = 0;
+        }
+        grad_point_cross_1_fold.add(part_6);
       }
-      grad_rotation_cross_fold.add(part_2);
-      opmath_t part_3;
-      if (t_17) {
-        part_3 = -(grad_cross * point_2.load(place, rt::mod(i + 1, 3)));
-      } else {
-        part_3 = 0;
-      }
-      grad_rotation_cross_1_fold.add(part_3);
-      opmath_t part_4;
-      if (t_17) {
-        part_4 = grad_cross * rotation.load(place, rt::mod(i + 1, 3));
-      } else {
-        part_4 = 0;
-      }
-      grad_point_cross_fold.add(part_4);
-      opmath_t part_5;
-      if (t_16) {
-        part_5 = -(grad_cross * rotation.load(place, rt::mod(i + 2, 3)));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_cross_1_fold.add(part_5);
+      grad_rotation_cross_fold.settle();
+      grad_rotation_cross_1_fold.settle();
+      grad_point_cross_fold.settle();
+      grad_point_cross_1_fold.settle();
     }
+    grad_rotation_cross_fold.finish();
+    grad_rotation_cross_1_fold.finish();
+    grad_point_cross_fold.finish();
+    grad_point_cross_1_fold.finish();
     rt::join<Team>(&grad_rotation_cross_fold, &grad_rotation_cross_1_fold, &grad_point_cross_fold,
                    &grad_point_cross_1_fold);
     const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value;
@@ -477,16 +523,16 @@ struct so3_exp_act_backward_grad_point_step {
     const bool t_20 = norm_s_3 == 0;
     const opmath_t rotation_value_2 = rotation.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_6 = grad_norm_s.load(place) * rotation_value_2 / norm_s_3;
-      const opmath_t part_7 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_6;
-      const opmath_t part_8 = t_19 && (!t_20 && t_19) ? part_7 : opmath_t(0);
-      const opmath_t part_9 = 2 * grad_s.load(place) * rotation_value_2;
-      const opmath_t part_10 = grad_rotation_twice_1.load(place, i_1);
-      const opmath_t part_11 = grad_rotation_twice.load(place, i_1);
-      grad_rotation.store(part_11 + part_10 + grad_rotation_cross + grad_rotation_cross_1 + part_8 + part_9, place,
+      const opmath_t part_7 = grad_norm_s.load(place) * rotation_value_2 / norm_s_3;
+      const opmath_t part_8 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_7;
+      const opmath_t part_9 = t_19 && (!t_20 && t_19) ? part_8 : opmath_t(0);
+      const opmath_t part_10 = 2 * grad_s.load(place) * rotation_value_2;
+      const opmath_t part_11 = grad_rotation_twice_1.load(place, i_1);
+      const opmath_t part_12 = grad_rotation_twice.load(place, i_1);
+      grad_rotation.store(part_12 + part_11 + grad_rotation_cross + grad_rotation_cross_1 + part_9 + part_10, place,
                           i_1);
-      const opmath_t part_12 = grad_output.load_or_zero(place, i_1);
-      grad_point.store(part_12 + grad_point_cross + grad_point_cross_1, place, i_1);
+      const opmath_t part_13 = grad_output.load_or_zero(place, i_1);
+      grad_point.store(part_13 + grad_point_cross + grad_point_cross_1, place, i_1);
     }
   }
 };

@@ -30,6 +30,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           s_fold.add(lane, rotation_value * rotation_value);
           norm_s_squares_fold.add(lane, rotation_value * rotation_value);
         });
+        s_fold.ran(run.size);
+        norm_s_squares_fold.ran(run.size);
       });
       const opmath_t s = s_fold.value();
       const opmath_t norm_s_squares = norm_s_squares_fold.value();
@@ -96,6 +98,8 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
           s_value_fold.add(lane, rotation_value * rotation_value);
           norm_s_squares_value_fold.add(lane, rotation_value * rotation_value);
         });
+        s_value_fold.ran(run.size);
+        norm_s_squares_value_fold.ran(run.size);
       });
       const opmath_t s_value = s_value_fold.value();
       const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
@@ -211,6 +215,10 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           }
           grad_rotation_twice_1_value_fold.add(lane, part_8);
         });
+        grad_cross_twice_value_fold.ran(run.size);
+        grad_cross_twice_1_value_fold.ran(run.size);
+        grad_rotation_twice_value_fold.ran(run.size);
+        grad_rotation_twice_1_value_fold.ran(run.size);
       });
       const opmath_t grad_cross_twice_value = grad_cross_twice_value_fold.value();
       const opmath_t grad_cross_twice_1_value = grad_cross_twice_1_value_fold.value();
@@ -256,6 +264,8 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
                           3) * cross.stride(1))));
           grad_a_fold.add(lane, grad_output_value * cross_at_3[i]);
         });
+        grad_b_fold.ran(run.size);
+        grad_a_fold.ran(run.size);
       });
       const opmath_t grad_b = grad_b_fold.value();
       const opmath_t grad_a = grad_a_fold.value();
@@ -385,6 +395,10 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           }
           grad_point_cross_1_fold.add(lane, part_9);
         });
+        grad_rotation_cross_fold.ran(run.size);
+        grad_rotation_cross_1_fold.ran(run.size);
+        grad_point_cross_fold.ran(run.size);
+        grad_point_cross_1_fold.ran(run.size);
       });
       const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value();
       const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value();

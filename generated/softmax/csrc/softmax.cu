@@ -29,9 +29,14 @@ struct softmax_forward_output_step {
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output_sum_fold.add(rt::exp(input.load(place, n) / temperature - output_max));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        output_sum_fold.add(rt::exp(input.load(place, n) / temperature - output_max));
+      }
+      output_sum_fold.settle();
     }
+    output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     const opmath_t output_scale = 1 / output_sum;
@@ -84,9 +89,14 @@ struct softmax_backward_grad_input_step {
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> dot_output_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      dot_output_fold.add(grad_output.load_or_zero(place, n) * output.load(place, n));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        dot_output_fold.add(grad_output.load_or_zero(place, n) * output.load(place, n));
+      }
+      dot_output_fold.settle();
     }
+    dot_output_fold.finish();
     rt::join<Team>(&dot_output_fold);
     const opmath_t dot_output = dot_output_fold.value;
     for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {

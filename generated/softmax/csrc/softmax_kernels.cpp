@@ -34,6 +34,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(input_at[i] / temperature - output_max);
           output_sum_fold.add(lane, value);
         });
+        output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       const opmath_t output_scale = 1 / output_sum;
@@ -72,6 +73,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto value = grad_output_at[i] * output_at[i];
           dot_output_fold.add(lane, value);
         });
+        dot_output_fold.ran(run.size);
       });
       const opmath_t dot_output = dot_output_fold.value();
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {

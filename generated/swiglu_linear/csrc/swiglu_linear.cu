@@ -25,9 +25,14 @@ struct swiglu_linear_forward_gate_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight_gate.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight_gate.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -77,9 +82,14 @@ struct swiglu_linear_forward_up_step {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      total_fold.add(input.load(place, k) * weight_up.load(n, k));
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight_up.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -275,9 +285,14 @@ struct swiglu_linear_backward_grad_input_up_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_up.load(place, n) * weight_up.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_up.load(place, n) * weight_up.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -328,9 +343,14 @@ struct swiglu_linear_backward_grad_input_gate_step {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place place = batch.place(rest);
     rt::Sum<opmath_t> total_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      total_fold.add(grad_gate.load(place, n) * weight_gate.load(n, k));
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_gate.load(place, n) * weight_gate.load(n, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -442,10 +462,15 @@ struct swiglu_linear_backward_grad_weight_gate_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_gate.load(place, n) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_gate.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {
@@ -494,10 +519,15 @@ struct swiglu_linear_backward_grad_weight_up_step {
     const int64_t k = rt::split(&rest, k_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
-      total_fold.add(grad_up.load(place, n) * input.load(place, k));
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_up.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
     }
+    total_fold.finish();
     rt::join<Team>(&total_fold);
     const opmath_t total = total_fold.value;
     if (Team::rank() == 0) {

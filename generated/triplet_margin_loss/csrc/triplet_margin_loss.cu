@@ -30,17 +30,26 @@ struct triplet_margin_loss_forward_0_other_squares_step {
     rt::Sum<opmath_t> near_squares_value_fold;
     rt::Sum<opmath_t> far_squares_value_fold;
     rt::Sum<opmath_t> other_squares_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = -negative.load(place, d);
-      const opmath_t t_3 = anchor_value + t_2 + eps;
-      const opmath_t t_4 = positive_value + t_2 + eps;
-      near_squares_value_fold.add(t * t);
-      far_squares_value_fold.add(t_3 * t_3);
-      other_squares_value_fold.add(t_4 * t_4);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = -negative.load(place, d);
+        const opmath_t t_3 = anchor_value + t_2 + eps;
+        const opmath_t t_4 = positive_value + t_2 + eps;
+        near_squares_value_fold.add(t * t);
+        far_squares_value_fold.add(t_3 * t_3);
+        other_squares_value_fold.add(t_4 * t_4);
+      }
+      near_squares_value_fold.settle();
+      far_squares_value_fold.settle();
+      other_squares_value_fold.settle();
     }
+    near_squares_value_fold.finish();
+    far_squares_value_fold.finish();
+    other_squares_value_fold.finish();
     rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold, &other_squares_value_fold);
     const opmath_t near_squares_value = near_squares_value_fold.value;
     const opmath_t far_squares_value = far_squares_value_fold.value;
@@ -101,6 +110,8 @@ struct triplet_margin_loss_forward_0_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -141,7 +152,7 @@ extern "C" int triplet_margin_loss_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_1
@@ -164,6 +175,8 @@ struct triplet_margin_loss_forward_1_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -204,7 +217,7 @@ extern "C" int triplet_margin_loss_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_2
@@ -233,17 +246,26 @@ struct triplet_margin_loss_forward_2_output_step {
     rt::Sum<opmath_t> near_squares_fold;
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = -negative.load(place, d);
-      const opmath_t t_3 = anchor_value + t_2 + eps;
-      const opmath_t t_4 = positive_value + t_2 + eps;
-      near_squares_fold.add(t * t);
-      far_squares_fold.add(t_3 * t_3);
-      other_squares_fold.add(t_4 * t_4);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = -negative.load(place, d);
+        const opmath_t t_3 = anchor_value + t_2 + eps;
+        const opmath_t t_4 = positive_value + t_2 + eps;
+        near_squares_fold.add(t * t);
+        far_squares_fold.add(t_3 * t_3);
+        other_squares_fold.add(t_4 * t_4);
+      }
+      near_squares_fold.settle();
+      far_squares_fold.settle();
+      other_squares_fold.settle();
     }
+    near_squares_fold.finish();
+    far_squares_fold.finish();
+    other_squares_fold.finish();
     rt::join<Team>(&near_squares_fold, &far_squares_fold, &other_squares_fold);
     const opmath_t near_squares = near_squares_fold.value;
     const opmath_t far_squares = far_squares_fold.value;
@@ -314,17 +336,24 @@ struct triplet_margin_loss_forward_3_far_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> near_squares_value_fold;
     rt::Sum<opmath_t> far_squares_value_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t negative_value = negative.load(place, d);
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = anchor_value - negative_value + eps;
-      near_squares_value_fold.add(t * t);
-      far_squares_value_fold.add(t_2 * t_2);
-      total_2.store(anchor_value - negative_value + eps, place, d);
-      total.store(anchor_value - positive_value + eps, place, d);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t negative_value = negative.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = anchor_value - negative_value + eps;
+        near_squares_value_fold.add(t * t);
+        far_squares_value_fold.add(t_2 * t_2);
+        total_2.store(anchor_value - negative_value + eps, place, d);
+        total.store(anchor_value - positive_value + eps, place, d);
+      }
+      near_squares_value_fold.settle();
+      far_squares_value_fold.settle();
     }
+    near_squares_value_fold.finish();
+    far_squares_value_fold.finish();
     rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold);
     const opmath_t near_squares_value = near_squares_value_fold.value;
     const opmath_t far_squares_value = far_squares_value_fold.value;
@@ -387,6 +416,8 @@ struct triplet_margin_loss_forward_3_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -424,7 +455,7 @@ extern "C" int triplet_margin_loss_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_4
@@ -446,6 +477,8 @@ struct triplet_margin_loss_forward_4_output_step {
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place place = batch.place(inner);
@@ -483,7 +516,7 @@ extern "C" int triplet_margin_loss_forward_4_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t triplet_margin_loss_forward_4_output_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 8);
+  return rt::columns_workspace<false>(*call, 1, rt::batch_count(*call), 24);
 }
 
 // --- forward_5
@@ -514,17 +547,24 @@ struct triplet_margin_loss_forward_5_output_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> near_squares_fold;
     rt::Sum<opmath_t> far_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t negative_value = negative.load(place, d);
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t t = anchor_value - positive_value + eps;
-      const opmath_t t_2 = anchor_value - negative_value + eps;
-      near_squares_fold.add(t * t);
-      far_squares_fold.add(t_2 * t_2);
-      total_2.store(anchor_value - negative_value + eps, place, d);
-      total.store(anchor_value - positive_value + eps, place, d);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t negative_value = negative.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = anchor_value - negative_value + eps;
+        near_squares_fold.add(t * t);
+        far_squares_fold.add(t_2 * t_2);
+        total_2.store(anchor_value - negative_value + eps, place, d);
+        total.store(anchor_value - positive_value + eps, place, d);
+      }
+      near_squares_fold.settle();
+      far_squares_fold.settle();
     }
+    near_squares_fold.finish();
+    far_squares_fold.finish();
     rt::join<Team>(&near_squares_fold, &far_squares_fold);
     const opmath_t near_squares = near_squares_fold.value;
     const opmath_t far_squares = far_squares_fold.value;
@@ -601,13 +641,20 @@ struct triplet_margin_loss_backward_0_grad_negative_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = -negative.load(place, d);
-      const opmath_t t_2 = anchor.load(place, d) + t + eps;
-      const opmath_t t_3 = positive.load(place, d) + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t t = -negative.load(place, d);
+        const opmath_t t_2 = anchor.load(place, d) + t + eps;
+        const opmath_t t_3 = positive.load(place, d) + t + eps;
+        far_squares_fold.add(t_2 * t_2);
+        other_squares_fold.add(t_3 * t_3);
+      }
+      far_squares_fold.settle();
+      other_squares_fold.settle();
     }
+    far_squares_fold.finish();
+    other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
@@ -708,13 +755,20 @@ struct triplet_margin_loss_backward_1_grad_negative_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = -negative.load(place, d);
-      const opmath_t t_2 = anchor.load(place, d) + t + eps;
-      const opmath_t t_3 = positive.load(place, d) + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t t = -negative.load(place, d);
+        const opmath_t t_2 = anchor.load(place, d) + t + eps;
+        const opmath_t t_3 = positive.load(place, d) + t + eps;
+        far_squares_fold.add(t_2 * t_2);
+        other_squares_fold.add(t_3 * t_3);
+      }
+      far_squares_fold.settle();
+      other_squares_fold.settle();
     }
+    far_squares_fold.finish();
+    other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
@@ -816,13 +870,20 @@ struct triplet_margin_loss_backward_2_grad_negative_step {
     const rt::Place place = batch.place(point);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t t = -negative.load(place, d);
-      const opmath_t t_2 = anchor.load(place, d) + t + eps;
-      const opmath_t t_3 = positive.load(place, d) + t + eps;
-      far_squares_fold.add(t_2 * t_2);
-      other_squares_fold.add(t_3 * t_3);
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t t = -negative.load(place, d);
+        const opmath_t t_2 = anchor.load(place, d) + t + eps;
+        const opmath_t t_3 = positive.load(place, d) + t + eps;
+        far_squares_fold.add(t_2 * t_2);
+        other_squares_fold.add(t_3 * t_3);
+      }
+      far_squares_fold.settle();
+      other_squares_fold.settle();
     }
+    far_squares_fold.finish();
+    other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;

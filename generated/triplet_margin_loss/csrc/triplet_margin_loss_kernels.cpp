@@ -41,6 +41,9 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
           far_squares_value_fold.add(lane, t_3 * t_3);
           other_squares_value_fold.add(lane, t_4 * t_4);
         });
+        near_squares_value_fold.ran(run.size);
+        far_squares_value_fold.ran(run.size);
+        other_squares_value_fold.ran(run.size);
       });
       const opmath_t near_squares_value = near_squares_value_fold.value();
       const opmath_t far_squares_value = far_squares_value_fold.value();
@@ -81,6 +84,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
         output_sum_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + part_2));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -114,6 +118,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
         output_value_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + part_2));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -156,6 +161,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           far_squares_fold.add(lane, t_3 * t_3);
           other_squares_fold.add(lane, t_4 * t_4);
         });
+        near_squares_fold.ran(run.size);
+        far_squares_fold.ran(run.size);
+        other_squares_fold.ran(run.size);
       });
       const opmath_t near_squares = near_squares_fold.value();
       const opmath_t far_squares = far_squares_fold.value();
@@ -213,6 +221,8 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
           total_2_out.set(i, anchor_value - negative_value + eps);
           total_3_out.set(i, anchor_value - positive_value + eps);
         });
+        near_squares_value_fold.ran(run.size);
+        far_squares_value_fold.ran(run.size);
       });
       const opmath_t near_squares_value = near_squares_value_fold.value();
       const opmath_t far_squares_value = far_squares_value_fold.value();
@@ -250,6 +260,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
         output_sum_fold.add(lane, rt::max(opmath_t(0), part_2));
       });
+      output_sum_fold.ran(run.size);
     });
   });
   const opmath_t output_sum = total.output_sum_fold.value();
@@ -281,6 +292,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
         output_value_fold.add(lane, rt::max(opmath_t(0), part_2));
       });
+      output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
@@ -332,6 +344,8 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           total_2_out.set(i, anchor_value - negative_value + eps);
           total_3_out.set(i, anchor_value - positive_value + eps);
         });
+        near_squares_fold.ran(run.size);
+        far_squares_fold.ran(run.size);
       });
       const opmath_t near_squares = near_squares_fold.value();
       const opmath_t far_squares = far_squares_fold.value();
@@ -385,6 +399,8 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
           far_squares_fold.add(lane, t_2 * t_2);
           other_squares_fold.add(lane, t_3 * t_3);
         });
+        far_squares_fold.ran(run.size);
+        other_squares_fold.ran(run.size);
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
@@ -472,6 +488,8 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
           far_squares_fold.add(lane, t_2 * t_2);
           other_squares_fold.add(lane, t_3 * t_3);
         });
+        far_squares_fold.ran(run.size);
+        other_squares_fold.ran(run.size);
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
@@ -559,6 +577,8 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
           far_squares_fold.add(lane, t_2 * t_2);
           other_squares_fold.add(lane, t_3 * t_3);
         });
+        far_squares_fold.ran(run.size);
+        other_squares_fold.ran(run.size);
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();

@@ -29,9 +29,14 @@ struct z_loss_forward_0_logsumexp_v_step {
     const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
     const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
+      }
+      logsumexp_v_sum_fold.settle();
     }
+    logsumexp_v_sum_fold.finish();
     rt::join<Team>(&logsumexp_v_sum_fold);
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
     if (Team::rank() == 0) {
@@ -79,6 +84,8 @@ struct z_loss_forward_0_loss_step {
       sum_n_fold.merge(other.sum_n_fold);
       count_n_fold.merge(other.count_n_fold);
     }
+    OPGEN_DEVICE void settle() { sum_n_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_n_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -120,7 +127,7 @@ extern "C" int z_loss_forward_0_loss(const OpgenCall* call) {
 }
 
 extern "C" int64_t z_loss_forward_0_loss_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 16);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 32);
 }
 
 // --- forward_1
@@ -148,9 +155,14 @@ struct z_loss_forward_1_logsumexp_v_step {
     const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
     const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
+    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
+      stop = rt::next_stop<Team>(stop, v_size.size);
+      for (; v < stop; v += Team::size) {
+        logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
+      }
+      logsumexp_v_sum_fold.settle();
     }
+    logsumexp_v_sum_fold.finish();
     rt::join<Team>(&logsumexp_v_sum_fold);
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
     if (Team::rank() == 0) {
@@ -192,6 +204,8 @@ struct z_loss_forward_1_loss_step {
   struct Folds {
     rt::Sum<opmath_t> mean_n_sum_fold;
     OPGEN_DEVICE void merge(const Folds& other) { mean_n_sum_fold.merge(other.mean_n_sum_fold); }
+    OPGEN_DEVICE void settle() { mean_n_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { mean_n_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
@@ -225,7 +239,7 @@ extern "C" int z_loss_forward_1_loss(const OpgenCall* call) {
 }
 
 extern "C" int64_t z_loss_forward_1_loss_workspace(const OpgenCall* call) {
-  return rt::columns_workspace<false>(*call, 1, call->dims[0], 8);
+  return rt::columns_workspace<false>(*call, 1, call->dims[0], 24);
 }
 
 // --- backward_0
@@ -244,6 +258,10 @@ struct z_loss_backward_0_count_n_step {
   struct Folds {
     rt::Sum<int64_t> count_n_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { count_n_value_fold.merge(other.count_n_value_fold); }
+    OPGEN_DEVICE void settle() {
+    }
+    OPGEN_DEVICE void finish() {
+    }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;

@@ -32,6 +32,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(logits_at[i] - logsumexp_v_shift);
           logsumexp_v_sum_fold.add(lane, value);
         });
+        logsumexp_v_sum_fold.ran(run.size);
       });
       const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value();
       rt::store(logsumexp_v, row.at[1], logsumexp_v_shift + rt::log(logsumexp_v_sum));
@@ -75,6 +76,7 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
         count_n_fold.add(lane, t ? 1 : 0);
         condition_out.set(i, t);
       });
+      sum_n_fold.ran(run.size);
     });
   });
   const opmath_t sum_n = total.sum_n_fold.value();
@@ -110,6 +112,7 @@ int forward_1_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
           const auto value = rt::exp(logits_at[i] - logsumexp_v_shift);
           logsumexp_v_sum_fold.add(lane, value);
         });
+        logsumexp_v_sum_fold.ran(run.size);
       });
       const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value();
       rt::store(logsumexp_v, row.at[1], logsumexp_v_shift + rt::log(logsumexp_v_sum));
@@ -141,6 +144,7 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
         const auto value = rt::powi<2>(logsumexp_v_at[i]);
         mean_n_sum_fold.add(lane, value);
       });
+      mean_n_sum_fold.ran(run.size);
     });
   });
   const opmath_t mean_n_sum = total.mean_n_sum_fold.value();

@@ -44,7 +44,8 @@ ROWS = (
     Code(
         "OPG505",
         "Two specs for one operator",
-        "Two spec files of one run give the same `op`.",
+        "Two spec files of one run give the same `op`, or one gives the name of the other's gradient, which is that of"
+        " the operator with `_backward` behind it.",
         "a.yaml has `op: scale`, and b.yaml too",
         "a.yaml has `op: scale`, and b.yaml `op: shift`",
     ),

@@ -245,7 +245,7 @@ ROWS = (
     Code(
         "OPG247",
         "Too many variants",
-        "Every optional input and every param tested in a guard multiplies the programs; there is a limit.",
+        "Switches that no condition can stand for, as params that name reductions, multiply programs: up to 64.",
         "params: {a: bool, b: bool, …}  # a guard for each of many\nforward: y = x if a and b and …",
         "params: {a: bool}\nforward: y = where(a, x, 0)",
         given="inputs: [x]",

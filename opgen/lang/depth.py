@@ -1,0 +1,26 @@
+"""How deep formulas may nest, and the room on Python's stack that walking them takes.
+
+Parser and passes walk trees by recursion, several calls for each level. Python's own limit of a thousand calls would
+end that at less nesting than its parser takes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+MAX_DEPTH = 220  # brackets and operators within each other: Python's own parser takes 200 brackets
+MAX_NODES_DEPTH = 6 * MAX_DEPTH  # of an expression, with local functions written out: a level is several nodes
+_CALLS = 12 * MAX_NODES_DEPTH
+
+
+@contextmanager
+def deep_trees() -> Iterator[None]:
+    """Room to walk the deepest expressions that are accepted."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _CALLS))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

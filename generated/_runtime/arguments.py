@@ -18,7 +18,7 @@ from .complex import precision_of, split_operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition
-from .functions import in_graph, require
+from .graphs import in_graph, require
 
 
 def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> list[Tensor | None]:

@@ -29,10 +29,10 @@ LARGE = 1 << 18  # elements from which on blocks pay
 PLAIN = (Tensor, torch.nn.Parameter)
 
 
-def call(op: Op, args: Sequence[Any]) -> Any:
+def call(op: Op, args: tuple[Any, ...]) -> Any:
     """What the formula of an op gives for its arguments."""
     largest = max([a.numel() for a in args[: op.count] if a is not None], default=0)
-    if largest >= LARGE and args[op.probe].device.type == "cpu" and all(map(_is_plain, args)):
+    if largest >= LARGE and op.device(args) == "cpu" and all(map(_is_plain, args)):
         behind = sharding.by_rows(op, dict(zip(op.arguments, args, strict=True)))
         batch = None if behind is None else _batch(args, behind)
         rows = 0 if batch is None else prod(batch)

@@ -20,8 +20,9 @@ from torch import Tensor
 from . import blocks, flops, native, private, refused, sharding
 from .arguments import Fill
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
-from .functions import graph
+from .graphs import graph
 from .naming import NAMESPACE, claimed
+from .results import conform, distinct
 
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 NODE_ARGUMENTS = 3  # a node is applied to (keyset, overload, levels, *arguments of the op)
@@ -51,7 +52,7 @@ class Definition:
     nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
     kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
     instead, and torch sees to it or says that it cannot. `autocast`: what it casts floats to, see there.
-    `positions`: operands whose elements are positions, each with a tensor, the axis of it that they go along, and its dim.
+    `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
     """
@@ -131,7 +132,7 @@ class Op(ABC):
         self.views = any(n in definition.views for n in results)
         self.unordered = self.which in definition.unordered
         arguments, returns = schema.split(" -> ")
-        self.probe = next((k for k, a in enumerate(arguments[1:-1].split(", ")) if a.startswith("Tensor ")), None)
+        self.probe: Any = next((k for k, a in enumerate(arguments[1:-1].split(", ")) if a.startswith("Tensor ")), None)
         self.tags = (torch.Tag.pt2_compliant_tag, *definition.tags)
         LIBRARY.define(f"{name}{schema}", tags=self.tags)
         LIBRARY.define(f"{name}.batched{arguments[:-1]}, *, int[] levels) -> {returns}", tags=self.tags[:1])
@@ -272,19 +273,26 @@ class Op(ABC):
 
     def autograd(self, keyset: Any, *args: Any) -> Any:
         if private.plain(args):
-            with private.below_autograd():
-                return self.call.redispatch(keyset & private.after_autograd, *args)
+            return self.below(keyset, self.call, (), self.complete(args))
         return self.record(keyset, self.call, (), self.complete(args))
 
     def batched_autograd(self, keyset: Any, *args: Any, levels: Sequence[int]) -> Any:
         return self.record(keyset, self.batched, tuple(levels), self.complete(args))
+
+    def below(self, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
+        """The op without its own autograd."""
+        if not levels:
+            results = sharding.by_formula(self, args)
+            if results is not None:
+                return self.packed(results)
+        return below(keyset, overload, levels, args)
 
     def record(self, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
         if private.transforms_active():
             with private.single_level():
                 return self.node.apply(keyset, overload, levels, *args)
         if private.plain(args):
-            return below(keyset, overload, levels, args)
+            return self.below(keyset, overload, levels, args)
         return self.node.apply(keyset, overload, levels, *args)
 
     def make_node(self) -> Any:
@@ -293,9 +301,9 @@ class Op(ABC):
         def forward(ctx: Any, keyset: Any, overload: Any, levels: tuple[int, ...], *args: Any) -> Any:
             if private.transforms_active():
                 with torch.enable_grad(), private.forward_grad(True):
-                    results = below(keyset, overload, levels, args)
+                    results = self.below(keyset, overload, levels, args)
             else:
-                results = below(keyset, overload, levels, args)
+                results = self.below(keyset, overload, levels, args)
             self.remember(ctx, levels, args, as_tuple(results))
             return results
 
@@ -355,48 +363,3 @@ class Op(ABC):
     @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         """The tangents of the results."""
-
-
-def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Arguments) -> list[Any]:
-    """What another library returned, as tensors of their own in the declared dtypes, where the shapes are right."""
-    taken = [address for a in args if isinstance(a, Tensor) for address in memory(a)]
-    made: list[Any] = []
-    for name, result, like in zip(op.results, results, declared, strict=True):
-        if like is None or result is None:
-            made.append(None if like is None else torch.zeros_like(like))
-            continue
-        if not isinstance(result, Tensor) or result.shape != like.shape:
-            found = list(result.shape) if isinstance(result, Tensor) else type(result).__name__
-            raise ValueError(f"{op.name}: {name} must come as a tensor of shape {list(like.shape)}, not {found}")
-        own = result.detach().to(like).contiguous()
-        made.append(own.clone() if any(address in taken for address in memory(own)) else own)
-        taken += memory(made[-1])
-    return made
-
-
-def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
-    """The op without its own autograd."""
-    keyset = keyset & private.after_autograd
-    with private.below_autograd():
-        if levels:
-            return overload.redispatch(keyset, *args, levels=levels)
-        return overload.redispatch(keyset, *args)
-
-
-def distinct(results: Sequence[Any], args: Arguments) -> list[Any]:
-    """Contiguous tensors that share memory neither with the arguments nor with one another."""
-    taken = [private.storage_address(a) for a in args if isinstance(a, Tensor)]
-    found: list[Any] = []
-    for result in results:
-        own = None if result is None else result.contiguous()
-        if own is not None:
-            if private.storage_address(own) in taken:
-                own = own.clone()
-            taken.append(private.storage_address(own))
-        found.append(own)
-    return found
-
-
-def memory(tensor: Tensor) -> tuple[int, int]:
-    """The storage, and where its data begin: another library may have put a storage of its own around them."""
-    return private.storage_address(tensor), private.data_address(tensor)

@@ -10,36 +10,15 @@ All are plain torch, out of place, and work under autograd, `torch.func` and `to
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any, overload
 
 import torch
 from torch import Tensor
 
+from .graphs import in_graph, require
+
 Dims = int | tuple[int, ...]
-_in_graph: ContextVar[bool] = ContextVar("in_graph", default=False)
-
-
-@contextmanager
-def graph() -> Iterator[None]:
-    """Inside, formulas become part of a graph, so checks of values become part of it too."""
-    token = _in_graph.set(True)
-    try:
-        yield
-    finally:
-        _in_graph.reset(token)
-
-
-def in_graph() -> bool:
-    """Is a graph made of the formula that runs?"""
-    return _in_graph.get()
-
-
-def require(inside: Tensor, message: str) -> None:
-    """Have a graph raise where this does not hold for all elements."""
-    torch.ops.aten._assert_async.msg(inside.all(), message)
 
 
 @overload
@@ -76,16 +55,14 @@ def _wide(x: Tensor, y: Tensor | float) -> tuple[Tensor, Any]:
 
 
 def polygamma(n: int, x: Tensor) -> Tensor:
-    """The `n`-th derivative of digamma; where torch's own is nan at infinity, the limit. nan below order 0."""
-    if n < 0:
-        return torch.full_like(x, math.nan)
-    return torch.where(torch.eq(x, math.inf), 0.0 if n else math.inf, torch.polygamma(n, x))
+    """The `n`-th derivative of digamma; the limit at infinity, where torch's own is nan, and nan below order 0."""
+    known = 0.0 if n > 0 else math.nan if n else math.inf
+    return torch.where((x == math.inf) | (n < 0), known, torch.polygamma(max(n, 0), x))
 
 
 def as_rows(x: Tensor, dims: int = 1) -> Tensor:
     """The batch dims, all but the last `dims`, as one."""
-    lead = x.ndim - dims
-    return x.reshape(math.prod(x.shape[:lead]), *x.shape[lead:])
+    return x.reshape(math.prod(x.shape[: x.ndim - dims]), *x.shape[x.ndim - dims :])
 
 
 def _all(x: Tensor, dims: Dims | None) -> tuple[int, ...]:
@@ -98,22 +75,18 @@ def _never_empty(x: Tensor, dims: tuple[int, ...], value: float) -> Tensor:
     """`x` with one element of `value` along each of the dims that are empty."""
     for dim in dims:
         if x.shape[dim] == 0:
-            shape = list(x.shape)
-            shape[dim] = 1
-            x = x.new_full(shape, value)
+            x = x.new_full([1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)], value)
     return x
 
 
 def amax(x: Tensor, dims: Dims | None = None) -> Tensor:
     """The maximum over `dims`; -inf when empty. Ties share the gradient."""
-    over = _all(x, dims)
-    return torch.amax(_never_empty(x, over, -math.inf), over)
+    return torch.amax(_never_empty(x, over := _all(x, dims), -math.inf), over)
 
 
 def amin(x: Tensor, dims: Dims | None = None) -> Tensor:
     """The minimum over `dims`; inf when empty. Ties share the gradient."""
-    over = _all(x, dims)
-    return torch.amin(_never_empty(x, over, math.inf), over)
+    return torch.amin(_never_empty(x, over := _all(x, dims), math.inf), over)
 
 
 def logsumexp(x: Tensor, dims: Dims | None = None) -> Tensor:

@@ -28,7 +28,7 @@ from .dispatch import LIBRARY, NAMESPACE, Op
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class set_inline:  # noqa: N801 - used like `torch.set_grad_enabled`
+class set_inline:
     """Should `torch.compile` see through these operators, or through all? From now on, or in a `with` block.
 
     Those without functions are also the ones that are imported later. The environment variable `OPGEN_INLINE=1` does
@@ -66,7 +66,7 @@ def inline(function: F) -> F:
         finally:
             op.inline = before
 
-    return seen_through  # type: ignore[return-value]
+    return seen_through
 
 
 def add(op: Op) -> None:
@@ -74,7 +74,10 @@ def add(op: Op) -> None:
     op.inline = _state["always"] and has_form(op)
 
 
-@torch.compiler.assume_constant_result  # a compiler that comes across it has it called
+_called: Callable[[F], F] = torch.compiler.assume_constant_result
+
+
+@_called  # by a compiler that comes across it
 def has_form(op: Op) -> bool:
     """Has an op an overload that decomposes itself? All have, but those that other libraries compute."""
     if op.definition.elsewhere or not private.AVAILABLE:
@@ -111,7 +114,7 @@ def _digest(op: Op) -> str:
     for name in (*sorted(modules), f"{__package__}.functions"):
         spec = sys.modules[name].__spec__
         if spec is not None and spec.origin is not None:
-            digest.update(spec.loader.get_data(spec.origin))  # type: ignore[union-attr]
+            digest.update(spec.loader.get_data(spec.origin))
     return digest.hexdigest()[:16]
 
 

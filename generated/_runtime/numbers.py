@@ -31,7 +31,7 @@ def ratio(x: Number, y: Number) -> Number:
     """x/y; infinite where only y is 0."""
     if _symbolic(y) or y != 0:
         return x / y
-    return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+    return math.nan if x == 0 or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
 def floordiv(x: Number, y: Number) -> Number:
@@ -157,12 +157,12 @@ def frac(x: Number) -> Number:
 
 def larger(x: Number, y: Number) -> Number:
     """The larger of two, nan if one is."""
-    return x if x > y or x != x else y
+    return x if x > y or math.isnan(x) else y
 
 
 def smaller(x: Number, y: Number) -> Number:
     """The smaller of two, nan if one is."""
-    return x if x < y or x != x else y
+    return x if x < y or math.isnan(x) else y
 
 
 def clamp(x: Number, low: Number, high: Number) -> Number:

@@ -14,11 +14,13 @@ AD and the transforms of `torch.func` do not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Switched off in the middle of a functorch level, and on where a user calls an operation.
 _USER_KEYS = (
@@ -64,6 +66,9 @@ except (ImportError, AttributeError):
 # the method by which compiled autograd tells nodes apart
 COMPILED_AUTOGRAD: dict[str, Callable[..., Any]] = {"_compiled_autograd_key": lambda ctx: (ctx._autograd_function_id,)}
 
+# what a graph calls in order to raise when it runs
+assert_when_run = torch.ops.aten._assert_async.msg
+
 # which memory a tensor has; the public ways to ask give it a copy of its own where that is put off until it is written
 storage_address = getattr(torch._C, "_storage_address", lambda tensor: tensor.untyped_storage().data_ptr())
 data_address = getattr(torch._C, "_data_address", Tensor.data_ptr)
@@ -76,6 +81,15 @@ def plain(args: Sequence[Any]) -> bool:
         and not (torch.is_grad_enabled() and any_requires_grad(*args))
         and not transforms_active()
     )
+
+
+def constant_for_compilers(function: Function) -> Function:
+    """Have a compiler that comes across a call make it, and take what it returns as a constant.
+
+    This is `torch.compiler.assume_constant_result` without the compiler, which that imports.
+    """
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return function
 
 
 def unwrapped(overload: Any) -> Callable[..., Any]:

@@ -105,9 +105,7 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
         if isinstance(ids, Tensor) and isinstance(like, Tensor) and ids.numel() and not ids.is_meta:
             low, high, size = int(ids.min()), int(ids.max()), like.shape[axis]
             if low < 0 or high >= size:
-                text = (
-                    f"{d.name}: {name} must satisfy 0 <= {name} < {dim} = {size}, but has values from {low} to {high}"
-                )
-                return IndexError(text)
+                domain = f"0 <= {name} < {dim} = {size}"
+                return IndexError(f"{d.name}: {name} must satisfy {domain}, but has values from {low} to {high}")
     text = str(error).split("\n", 1)[0].removeprefix(f"{d.name}: ")
     return IndexError(f"{d.name}: a position is out of range: {text}")

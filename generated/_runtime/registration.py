@@ -95,7 +95,8 @@ class Forward(Op):
     def read_later(self, ctx: Any, saved: Arguments, args: Arguments) -> Arguments:
         """Those of the tensors `saved` that values are read of, else None, of which sizes are kept."""
         values: list[Any] = [*saved]
-        ctx.sizes = sizes = [None] * len(values)
+        sizes: list[Any] = [None] * len(values)
+        ctx.sizes = sizes
         for k, needed in enumerate(self.definition.read(*args)):
             if not needed and values[k] is not None:
                 sizes[k], values[k] = (values[k].shape, values[k].dtype), None

@@ -104,12 +104,61 @@ def run(call: Callable[[dict[str, Any]], tuple[Any, ...]], values: dict[str, Any
     if not meshes:
         return call(values)
     try:
-        return call(values)
+        return _composed(call, values)
     except (NotImplementedError, RuntimeError):  # an operation without rules, or one that makes a tensor of its own
         whole = [Replicate()] * meshes[0].ndim
         own = {n: v.redistribute(placements=whole).to_local() for n, v in values.items() if isinstance(v, DTensor)}
         results = call(values | own)
         return tuple(r if r is None else DTensor.from_local(r, meshes[0], whole, run_check=False) for r in results)
+
+
+def _composed(call: Callable[[dict[str, Any]], tuple[Any, ...]], values: dict[str, Any]) -> tuple[Any, ...]:
+    """What torch's own operations make of slices; tensors that a formula makes itself are whole."""
+    from torch.distributed.tensor.experimental import implicit_replication
+
+    with implicit_replication():
+        return call(values)
+
+
+def by_formula(op: Op, args: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The results of a call with slices that no row of the op knows, of torch's operations on slices.
+
+    A mean counts the elements on all devices, and a ratio of sums needs both sums whole: no device can tell by itself,
+    but torch adds up what little is missing, where the op would need its arguments whole. That is for operators with
+    results that are smaller than what is spread. None: the op runs as it is.
+    """
+    if MODULE not in sys.modules or not op.arguments or op.definition.elsewhere:
+        return None
+    from torch.distributed.tensor import DTensor
+
+    values = dict(zip(op.arguments, args, strict=True))
+    spread = {n: v for n in op.tensors if isinstance(v := values[n], DTensor)}
+    if all(_known(op, values, spread, k) for v in [*spread.values()][:1] for k in range(v.device_mesh.ndim)):
+        return None
+    d = op.definition
+    largest = max((v.numel() for v in spread.values()), default=0)
+    cotangents = sum(values[n].numel() for n in op.tensors if n in [f"grad_{name}" for name in d.outputs])
+    if op.which == "forward" and d.check is not None:
+        d.check(*args)
+    if cotangents >= largest:
+        return None
+    try:
+        results = _composed(lambda v: op.formula(*[v[op.arguments[k]] for k in op.order]), values)
+        found = results if isinstance(results, tuple) else (results,)
+        if op.which == "forward" and sum(r.numel() for r in found[: len(d.outputs)] if r is not None) >= largest:
+            return None
+        return tuple(r if r is None else r.clone() if op.views else r.contiguous() for r in found)
+    except Exception:  # operations without rules for these slices fail in many ways; the op knows whole tensors
+        return None
+
+
+def _known(op: Op, values: dict[str, Any], spread: dict[str, Any], mesh_dim: int) -> bool:
+    """Has the op a row for the slices along a dim of the mesh, if there are any?"""
+    own = {n: v.placements[mesh_dim] for n, v in spread.items() if v.placements[mesh_dim].is_shard()}
+    if not own:
+        return True
+    rows = (dict(zip(op.tensors, given, strict=True)) for given, _ in placements(op, values))
+    return any(all(row[n] == p for n, p in own.items()) for row in rows)
 
 
 def needed(op: Op, values: dict[str, Any]) -> list[bool]:

@@ -9,7 +9,7 @@
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct alpha_compositing_forward_through_step {
+struct Step_alpha_compositing_forward_through {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> through;
@@ -41,7 +41,7 @@ int run_alpha_compositing_forward_through(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_forward_through_step<scalar_t> step;
+  Step_alpha_compositing_forward_through<scalar_t> step;
   step.through = args.template tensor<opmath_t>(0);
   step.alpha = args.template tensor<const scalar_t>(1);
   step.t_size = rt::Divider(call.dims[0]);
@@ -55,7 +55,7 @@ extern "C" int alpha_compositing_forward_through(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct alpha_compositing_forward_weight_step {
+struct Step_alpha_compositing_forward_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> weight;
@@ -82,7 +82,7 @@ int run_alpha_compositing_forward_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_forward_weight_step<scalar_t> step;
+  Step_alpha_compositing_forward_weight<scalar_t> step;
   step.weight = args.template tensor<scalar_t>(0);
   step.through = args.template tensor<const opmath_t>(1);
   step.alpha = args.template tensor<const scalar_t>(2);
@@ -97,7 +97,7 @@ extern "C" int alpha_compositing_forward_weight(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct alpha_compositing_forward_output_step {
+struct Step_alpha_compositing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> through;
@@ -142,7 +142,7 @@ int run_alpha_compositing_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_forward_output_step<scalar_t> step;
+  Step_alpha_compositing_forward_output<scalar_t> step;
   step.through = args.template tensor<const opmath_t>(0);
   step.alpha = args.template tensor<const scalar_t>(1);
   step.colour = args.template tensor<const scalar_t>(2);
@@ -164,7 +164,7 @@ extern "C" int alpha_compositing_forward_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct alpha_compositing_backward_grad_weight_1_step {
+struct Step_alpha_compositing_backward_grad_weight_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -208,7 +208,7 @@ int run_alpha_compositing_backward_grad_weight_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_backward_grad_weight_1_step<scalar_t> step;
+  Step_alpha_compositing_backward_grad_weight_1<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.colour = args.template tensor<const scalar_t>(1);
   step.grad_weight_1 = args.template tensor<opmath_t>(2);
@@ -225,7 +225,7 @@ extern "C" int alpha_compositing_backward_grad_weight_1(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct alpha_compositing_backward_factor_through_step {
+struct Step_alpha_compositing_backward_factor_through {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> alpha;
@@ -265,7 +265,7 @@ int run_alpha_compositing_backward_factor_through(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_backward_factor_through_step<scalar_t> step;
+  Step_alpha_compositing_backward_factor_through<scalar_t> step;
   step.alpha = args.template tensor<const scalar_t>(0);
   step.factor_through = args.template tensor<opmath_t>(1);
   step.t_size = rt::Divider(call.dims[0]);
@@ -281,7 +281,7 @@ extern "C" int alpha_compositing_backward_factor_through(const OpgenCall* call) 
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct alpha_compositing_backward_share_through_step {
+struct Step_alpha_compositing_backward_share_through {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> share_through;
@@ -326,7 +326,7 @@ int run_alpha_compositing_backward_share_through(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_backward_share_through_step<scalar_t> step;
+  Step_alpha_compositing_backward_share_through<scalar_t> step;
   step.share_through = args.template tensor<opmath_t>(0);
   step.grad_weight_1 = args.template tensor<const opmath_t>(1);
   step.alpha = args.template tensor<const scalar_t>(2);
@@ -343,7 +343,7 @@ extern "C" int alpha_compositing_backward_share_through(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct alpha_compositing_backward_grad_alpha_step {
+struct Step_alpha_compositing_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> through;
@@ -373,7 +373,7 @@ int run_alpha_compositing_backward_grad_alpha(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_backward_grad_alpha_step<scalar_t> step;
+  Step_alpha_compositing_backward_grad_alpha<scalar_t> step;
   step.through = args.template tensor<const opmath_t>(0);
   step.grad_alpha = args.template tensor<scalar_t>(1);
   step.grad_weight_1 = args.template tensor<const opmath_t>(2);
@@ -389,7 +389,7 @@ extern "C" int alpha_compositing_backward_grad_alpha(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct alpha_compositing_backward_grad_colour_step {
+struct Step_alpha_compositing_backward_grad_colour {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_colour;
@@ -421,7 +421,7 @@ int run_alpha_compositing_backward_grad_colour(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  alpha_compositing_backward_grad_colour_step<scalar_t> step;
+  Step_alpha_compositing_backward_grad_colour<scalar_t> step;
   step.grad_colour = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.through = args.template tensor<const opmath_t>(2);

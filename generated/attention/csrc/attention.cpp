@@ -52,7 +52,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, cons
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.run(2);
-  call.run(1);
+  call.run(3);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -73,8 +73,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(3);
-  call.run(1);
+  call.run(4);
+  call.run(5);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -94,8 +94,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(4);
-  call.run(1);
+  call.run(6);
+  call.run(7);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -133,8 +133,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(5);
-  if (mask[1] || mask[2]) call.run(6);
+  if (mask[0] || mask[1] || mask[2]) call.run(8);
+  if (mask[1] || mask[2]) call.run(9);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -163,8 +163,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(7);
-  if (mask[1] || mask[2]) call.run(8);
+  if (mask[0] || mask[1] || mask[2]) call.run(10);
+  if (mask[1] || mask[2]) call.run(11);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -194,8 +194,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(9);
-  if (mask[1] || mask[2]) call.run(10);
+  if (mask[0] || mask[1] || mask[2]) call.run(12);
+  if (mask[1] || mask[2]) call.run(13);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -224,8 +224,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(11);
-  if (mask[1] || mask[2]) call.run(12);
+  if (mask[0] || mask[1] || mask[2]) call.run(14);
+  if (mask[1] || mask[2]) call.run(15);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();

@@ -10,7 +10,7 @@
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_forward_0_output_step {
+struct Step_attention_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -91,7 +91,7 @@ int run_attention_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_forward_0_output_step<scalar_t> step;
+  Step_attention_forward_0_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.query = args.template tensor<const scalar_t>(1);
   step.key = args.template tensor<const scalar_t>(2);
@@ -114,12 +114,13 @@ extern "C" int attention_forward_0_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_forward_0_output_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[3];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct attention_forward_0_softmax_j_scale_step {
+struct Step_attention_forward_0_softmax_j_scale {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> softmax_j_sum;
@@ -161,7 +162,7 @@ int run_attention_forward_0_softmax_j_scale(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_forward_0_softmax_j_scale_step<scalar_t> step;
+  Step_attention_forward_0_softmax_j_scale<scalar_t> step;
   step.softmax_j_sum = args.template tensor<const opmath_t>(0);
   step.softmax_j_scale = args.template tensor<opmath_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -181,7 +182,7 @@ extern "C" int attention_forward_0_softmax_j_scale(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_forward_1_output_step {
+struct Step_attention_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -263,7 +264,7 @@ int run_attention_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_forward_1_output_step<scalar_t> step;
+  Step_attention_forward_1_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.query = args.template tensor<const scalar_t>(1);
   step.key = args.template tensor<const scalar_t>(2);
@@ -286,7 +287,66 @@ extern "C" int attention_forward_1_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_forward_1_output_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[3];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
+}
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_attention_forward_1_softmax_j_scale {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> softmax_j_sum;
+  rt::Tensor<opmath_t> softmax_j_scale;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
+    *softmax_j_scale = 1 / softmax_j_sum;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t softmax_j_scale_value;
+    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
+    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
+    rt::Pack<opmath_t, V> softmax_j_scale_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t softmax_j_scale_value;
+      compute(softmax_j_sum_pack.get(i), &softmax_j_scale_value);
+      softmax_j_scale_pack.set(i, softmax_j_scale_value);
+    }
+    rt::store_pack(softmax_j_scale, first, softmax_j_scale_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_attention_forward_1_softmax_j_scale(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},  // softmax_j_sum
+      {6, 2, 0},  // softmax_j_scale
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_attention_forward_1_softmax_j_scale<scalar_t> step;
+  step.softmax_j_sum = args.template tensor<const opmath_t>(0);
+  step.softmax_j_scale = args.template tensor<opmath_t>(1);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[0];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int attention_forward_1_softmax_j_scale(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_1_softmax_j_scale<scalar_t>(*call));
 }
 
 // --- forward_2
@@ -296,7 +356,7 @@ extern "C" int64_t attention_forward_1_output_workspace(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_forward_2_output_step {
+struct Step_attention_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -376,7 +436,7 @@ int run_attention_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_forward_2_output_step<scalar_t> step;
+  Step_attention_forward_2_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.query = args.template tensor<const scalar_t>(1);
   step.key = args.template tensor<const scalar_t>(2);
@@ -399,7 +459,66 @@ extern "C" int attention_forward_2_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_forward_2_output_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[3];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
+}
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_attention_forward_2_softmax_j_scale {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> softmax_j_sum;
+  rt::Tensor<opmath_t> softmax_j_scale;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
+    *softmax_j_scale = 1 / softmax_j_sum;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t softmax_j_scale_value;
+    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
+    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
+    rt::Pack<opmath_t, V> softmax_j_scale_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t softmax_j_scale_value;
+      compute(softmax_j_sum_pack.get(i), &softmax_j_scale_value);
+      softmax_j_scale_pack.set(i, softmax_j_scale_value);
+    }
+    rt::store_pack(softmax_j_scale, first, softmax_j_scale_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_attention_forward_2_softmax_j_scale(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},  // softmax_j_sum
+      {6, 2, 0},  // softmax_j_scale
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_attention_forward_2_softmax_j_scale<scalar_t> step;
+  step.softmax_j_sum = args.template tensor<const opmath_t>(0);
+  step.softmax_j_scale = args.template tensor<opmath_t>(1);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[0];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int attention_forward_2_softmax_j_scale(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_2_softmax_j_scale<scalar_t>(*call));
 }
 
 // --- forward_3
@@ -408,7 +527,7 @@ extern "C" int64_t attention_forward_2_output_workspace(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_forward_3_output_step {
+struct Step_attention_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -489,7 +608,7 @@ int run_attention_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_forward_3_output_step<scalar_t> step;
+  Step_attention_forward_3_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.query = args.template tensor<const scalar_t>(1);
   step.key = args.template tensor<const scalar_t>(2);
@@ -512,7 +631,66 @@ extern "C" int attention_forward_3_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_forward_3_output_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[3];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
+}
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_attention_forward_3_softmax_j_scale {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> softmax_j_sum;
+  rt::Tensor<opmath_t> softmax_j_scale;
+  rt::Divider i_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
+    *softmax_j_scale = 1 / softmax_j_sum;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, i_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t softmax_j_scale_value;
+    compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
+    softmax_j_scale.store(softmax_j_scale_value, place, i_2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
+    rt::Pack<opmath_t, V> softmax_j_scale_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t softmax_j_scale_value;
+      compute(softmax_j_sum_pack.get(i), &softmax_j_scale_value);
+      softmax_j_scale_pack.set(i, softmax_j_scale_value);
+    }
+    rt::store_pack(softmax_j_scale, first, softmax_j_scale_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_attention_forward_3_softmax_j_scale(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},  // softmax_j_sum
+      {6, 2, 0},  // softmax_j_scale
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_attention_forward_3_softmax_j_scale<scalar_t> step;
+  step.softmax_j_sum = args.template tensor<const opmath_t>(0);
+  step.softmax_j_scale = args.template tensor<opmath_t>(1);
+  step.i_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[0];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int attention_forward_3_softmax_j_scale(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_attention_forward_3_softmax_j_scale<scalar_t>(*call));
 }
 
 // --- backward_0
@@ -523,7 +701,7 @@ extern "C" int64_t attention_forward_3_output_workspace(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_0_grad_query_step {
+struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> softmax_j_max;
@@ -625,7 +803,7 @@ int run_attention_backward_0_grad_query(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_0_grad_query_step<scalar_t> step;
+  Step_attention_backward_0_grad_query<scalar_t> step;
   step.softmax_j_max = args.template tensor<const opmath_t>(0);
   step.softmax_j_scale = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -651,12 +829,13 @@ extern "C" int attention_backward_0_grad_query(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_0_grad_query_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_0_grad_value_step {
+struct Step_attention_backward_0_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_key;
@@ -749,7 +928,7 @@ int run_attention_backward_0_grad_value(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_0_grad_value_step<scalar_t> step;
+  Step_attention_backward_0_grad_value<scalar_t> step;
   step.grad_key = args.template tensor<opmath_t>(0);
   step.grad_value = args.template tensor<opmath_t>(1);
   step.query = args.template tensor<const scalar_t>(2);
@@ -777,8 +956,8 @@ extern "C" int attention_backward_0_grad_value(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_0_grad_value_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * (
-      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[3];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward_1
@@ -788,7 +967,7 @@ extern "C" int64_t attention_backward_0_grad_value_workspace(const OpgenCall* ca
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_1_grad_query_step {
+struct Step_attention_backward_1_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> softmax_j_max;
@@ -891,7 +1070,7 @@ int run_attention_backward_1_grad_query(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_1_grad_query_step<scalar_t> step;
+  Step_attention_backward_1_grad_query<scalar_t> step;
   step.softmax_j_max = args.template tensor<const opmath_t>(0);
   step.softmax_j_scale = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -917,12 +1096,13 @@ extern "C" int attention_backward_1_grad_query(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_1_grad_query_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_1_grad_value_step {
+struct Step_attention_backward_1_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_key;
@@ -1016,7 +1196,7 @@ int run_attention_backward_1_grad_value(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_1_grad_value_step<scalar_t> step;
+  Step_attention_backward_1_grad_value<scalar_t> step;
   step.grad_key = args.template tensor<opmath_t>(0);
   step.grad_value = args.template tensor<opmath_t>(1);
   step.query = args.template tensor<const scalar_t>(2);
@@ -1044,8 +1224,8 @@ extern "C" int attention_backward_1_grad_value(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_1_grad_value_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * (
-      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[3];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward_2
@@ -1056,7 +1236,7 @@ extern "C" int64_t attention_backward_1_grad_value_workspace(const OpgenCall* ca
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_2_grad_query_step {
+struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> softmax_j_max;
@@ -1154,7 +1334,7 @@ int run_attention_backward_2_grad_query(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_2_grad_query_step<scalar_t> step;
+  Step_attention_backward_2_grad_query<scalar_t> step;
   step.softmax_j_max = args.template tensor<const opmath_t>(0);
   step.softmax_j_scale = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -1180,12 +1360,13 @@ extern "C" int attention_backward_2_grad_query(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_2_grad_query_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_2_grad_value_step {
+struct Step_attention_backward_2_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_key;
@@ -1278,7 +1459,7 @@ int run_attention_backward_2_grad_value(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_2_grad_value_step<scalar_t> step;
+  Step_attention_backward_2_grad_value<scalar_t> step;
   step.grad_key = args.template tensor<opmath_t>(0);
   step.grad_value = args.template tensor<opmath_t>(1);
   step.query = args.template tensor<const scalar_t>(2);
@@ -1306,8 +1487,8 @@ extern "C" int attention_backward_2_grad_value(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_2_grad_value_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * (
-      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[3];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward_3
@@ -1317,7 +1498,7 @@ extern "C" int64_t attention_backward_2_grad_value_workspace(const OpgenCall* ca
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_3_grad_query_step {
+struct Step_attention_backward_3_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> softmax_j_max;
@@ -1416,7 +1597,7 @@ int run_attention_backward_3_grad_query(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_3_grad_query_step<scalar_t> step;
+  Step_attention_backward_3_grad_query<scalar_t> step;
   step.softmax_j_max = args.template tensor<const opmath_t>(0);
   step.softmax_j_scale = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -1442,12 +1623,13 @@ extern "C" int attention_backward_3_grad_query(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_3_grad_query_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct attention_backward_3_grad_value_step {
+struct Step_attention_backward_3_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_key;
@@ -1541,7 +1723,7 @@ int run_attention_backward_3_grad_value(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  attention_backward_3_grad_value_step<scalar_t> step;
+  Step_attention_backward_3_grad_value<scalar_t> step;
   step.grad_key = args.template tensor<opmath_t>(0);
   step.grad_value = args.template tensor<opmath_t>(1);
   step.query = args.template tensor<const scalar_t>(2);
@@ -1569,8 +1751,8 @@ extern "C" int attention_backward_3_grad_value(const OpgenCall* call) {
 }
 
 extern "C" int64_t attention_backward_3_grad_value_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * (
-      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[3];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 extern "C" const OpgenCudaStep attention_cuda_steps[] = {
@@ -1581,23 +1763,29 @@ extern "C" const OpgenCudaStep attention_cuda_steps[] = {
     // 2
     {attention_forward_1_output, attention_forward_1_output_workspace, 0},
     // 3
-    {attention_forward_2_output, attention_forward_2_output_workspace, 0},
+    {attention_forward_1_softmax_j_scale, nullptr, 0},
     // 4
-    {attention_forward_3_output, attention_forward_3_output_workspace, 0},
+    {attention_forward_2_output, attention_forward_2_output_workspace, 0},
     // 5
-    {attention_backward_0_grad_query, attention_backward_0_grad_query_workspace, 0},
+    {attention_forward_2_softmax_j_scale, nullptr, 0},
     // 6
-    {attention_backward_0_grad_value, attention_backward_0_grad_value_workspace, 0},
+    {attention_forward_3_output, attention_forward_3_output_workspace, 0},
     // 7
-    {attention_backward_1_grad_query, attention_backward_1_grad_query_workspace, 0},
+    {attention_forward_3_softmax_j_scale, nullptr, 0},
     // 8
-    {attention_backward_1_grad_value, attention_backward_1_grad_value_workspace, 0},
+    {attention_backward_0_grad_query, attention_backward_0_grad_query_workspace, 0},
     // 9
-    {attention_backward_2_grad_query, attention_backward_2_grad_query_workspace, 0},
+    {attention_backward_0_grad_value, attention_backward_0_grad_value_workspace, 0},
     // 10
-    {attention_backward_2_grad_value, attention_backward_2_grad_value_workspace, 0},
+    {attention_backward_1_grad_query, attention_backward_1_grad_query_workspace, 0},
     // 11
-    {attention_backward_3_grad_query, attention_backward_3_grad_query_workspace, 0},
+    {attention_backward_1_grad_value, attention_backward_1_grad_value_workspace, 0},
     // 12
+    {attention_backward_2_grad_query, attention_backward_2_grad_query_workspace, 0},
+    // 13
+    {attention_backward_2_grad_value, attention_backward_2_grad_value_workspace, 0},
+    // 14
+    {attention_backward_3_grad_query, attention_backward_3_grad_query_workspace, 0},
+    // 15
     {attention_backward_3_grad_value, attention_backward_3_grad_value_workspace, 0},
 };

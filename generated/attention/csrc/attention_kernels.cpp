@@ -188,6 +188,25 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_1_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
+  const int64_t L = call.dims[0];
+  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
+  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
+      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
@@ -269,6 +288,25 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_2_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
+  const int64_t L = call.dims[0];
+  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
+  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
+      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
@@ -345,6 +383,25 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
           rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
         });
       }
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_3_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
+  const int64_t L = call.dims[0];
+  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
+  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
+      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
     });
   });
   return rt::status(host);
@@ -1250,14 +1307,17 @@ OPGEN_STEPS(attention) = {
     OPGEN_STEP(forward_0_output),           // 0
     OPGEN_STEP(forward_0_softmax_j_scale),  // 1
     OPGEN_STEP(forward_1_output),           // 2
-    OPGEN_STEP(forward_2_output),           // 3
-    OPGEN_STEP(forward_3_output),           // 4
-    OPGEN_STEP(backward_0_grad_query),      // 5
-    OPGEN_STEP(backward_0_grad_value),      // 6
-    OPGEN_STEP(backward_1_grad_query),      // 7
-    OPGEN_STEP(backward_1_grad_value),      // 8
-    OPGEN_STEP(backward_2_grad_query),      // 9
-    OPGEN_STEP(backward_2_grad_value),      // 10
-    OPGEN_STEP(backward_3_grad_query),      // 11
-    OPGEN_STEP(backward_3_grad_value),      // 12
+    OPGEN_STEP(forward_1_softmax_j_scale),  // 3
+    OPGEN_STEP(forward_2_output),           // 4
+    OPGEN_STEP(forward_2_softmax_j_scale),  // 5
+    OPGEN_STEP(forward_3_output),           // 6
+    OPGEN_STEP(forward_3_softmax_j_scale),  // 7
+    OPGEN_STEP(backward_0_grad_query),      // 8
+    OPGEN_STEP(backward_0_grad_value),      // 9
+    OPGEN_STEP(backward_1_grad_query),      // 10
+    OPGEN_STEP(backward_1_grad_value),      // 11
+    OPGEN_STEP(backward_2_grad_query),      // 12
+    OPGEN_STEP(backward_2_grad_value),      // 13
+    OPGEN_STEP(backward_3_grad_query),      // 14
+    OPGEN_STEP(backward_3_grad_value),      // 15
 };

@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct avg_pool2d_forward_0_output_step {
+struct Step_avg_pool2d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -60,7 +60,7 @@ int run_avg_pool2d_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  avg_pool2d_forward_0_output_step<scalar_t> step;
+  Step_avg_pool2d_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.stride = call.ints[1];
@@ -87,7 +87,7 @@ extern "C" int avg_pool2d_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct avg_pool2d_forward_1_output_step {
+struct Step_avg_pool2d_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -136,7 +136,7 @@ int run_avg_pool2d_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  avg_pool2d_forward_1_output_step<scalar_t> step;
+  Step_avg_pool2d_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.kernel_size = call.ints[0];
@@ -162,7 +162,7 @@ extern "C" int avg_pool2d_forward_1_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct avg_pool2d_backward_0_grad_input_step {
+struct Step_avg_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -228,7 +228,7 @@ int run_avg_pool2d_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  avg_pool2d_backward_0_grad_input_step<scalar_t> step;
+  Step_avg_pool2d_backward_0_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.padding = call.ints[2];
@@ -255,7 +255,7 @@ extern "C" int avg_pool2d_backward_0_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct avg_pool2d_backward_1_grad_input_step {
+struct Step_avg_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -298,7 +298,7 @@ int run_avg_pool2d_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  avg_pool2d_backward_1_grad_input_step<scalar_t> step;
+  Step_avg_pool2d_backward_1_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.padding = call.ints[1];

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_forward_0_sum_i_j_part_step {
+struct Step_bilinear_forward_0_sum_i_j_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> sum_i_j_part;
@@ -38,7 +38,7 @@ int run_bilinear_forward_0_sum_i_j_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_0_sum_i_j_part_step<scalar_t> step;
+  Step_bilinear_forward_0_sum_i_j_part<scalar_t> step;
   step.sum_i_j_part = args.template tensor<opmath_t>(0);
   step.input1 = args.template tensor<const scalar_t>(1);
   step.input2 = args.template tensor<const scalar_t>(2);
@@ -54,7 +54,7 @@ extern "C" int bilinear_forward_0_sum_i_j_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_forward_0_sum_i_j_step {
+struct Step_bilinear_forward_0_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -100,7 +100,7 @@ int run_bilinear_forward_0_sum_i_j(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_0_sum_i_j_step<scalar_t> step;
+  Step_bilinear_forward_0_sum_i_j<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.sum_i_j_part = args.template tensor<const opmath_t>(1);
   step.sum_i_j = args.template tensor<opmath_t>(2);
@@ -117,7 +117,7 @@ extern "C" int bilinear_forward_0_sum_i_j(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_forward_0_output_step {
+struct Step_bilinear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -144,7 +144,7 @@ int run_bilinear_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_0_output_step<scalar_t> step;
+  Step_bilinear_forward_0_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.sum_i_j = args.template tensor<const opmath_t>(1);
   step.bias = args.template tensor<const scalar_t>(2);
@@ -163,7 +163,7 @@ extern "C" int bilinear_forward_0_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_forward_1_output_part_step {
+struct Step_bilinear_forward_1_output_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output_part;
@@ -192,7 +192,7 @@ int run_bilinear_forward_1_output_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_1_output_part_step<scalar_t> step;
+  Step_bilinear_forward_1_output_part<scalar_t> step;
   step.output_part = args.template tensor<opmath_t>(0);
   step.input1 = args.template tensor<const scalar_t>(1);
   step.input2 = args.template tensor<const scalar_t>(2);
@@ -208,7 +208,7 @@ extern "C" int bilinear_forward_1_output_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_forward_1_output_step {
+struct Step_bilinear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -254,7 +254,7 @@ int run_bilinear_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_forward_1_output_step<scalar_t> step;
+  Step_bilinear_forward_1_output<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.output_part = args.template tensor<const opmath_t>(1);
   step.output = args.template tensor<opmath_t>(2);
@@ -276,7 +276,7 @@ extern "C" int bilinear_forward_1_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_backward_sum_i_j_part_step {
+struct Step_bilinear_backward_sum_i_j_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> sum_i_j_part;
@@ -305,7 +305,7 @@ int run_bilinear_backward_sum_i_j_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_sum_i_j_part_step<scalar_t> step;
+  Step_bilinear_backward_sum_i_j_part<scalar_t> step;
   step.sum_i_j_part = args.template tensor<opmath_t>(0);
   step.input1 = args.template tensor<const scalar_t>(1);
   step.input2 = args.template tensor<const scalar_t>(2);
@@ -321,7 +321,7 @@ extern "C" int bilinear_backward_sum_i_j_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_grad_sum_i_j_part_step {
+struct Step_bilinear_backward_grad_sum_i_j_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -364,7 +364,7 @@ int run_bilinear_backward_grad_sum_i_j_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_sum_i_j_part_step<scalar_t> step;
+  Step_bilinear_backward_grad_sum_i_j_part<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_sum_i_j_part = args.template tensor<scalar_t>(2);
@@ -381,7 +381,7 @@ extern "C" int bilinear_backward_grad_sum_i_j_part(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_backward_grad_input1_step {
+struct Step_bilinear_backward_grad_input1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_sum_i_j_part;
@@ -422,7 +422,7 @@ int run_bilinear_backward_grad_input1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_input1_step<scalar_t> step;
+  Step_bilinear_backward_grad_input1<scalar_t> step;
   step.grad_sum_i_j_part = args.template tensor<const scalar_t>(0);
   step.input2 = args.template tensor<const scalar_t>(1);
   step.grad_input1 = args.template tensor<scalar_t>(2);
@@ -438,7 +438,7 @@ extern "C" int bilinear_backward_grad_input1(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_backward_grad_input2_step {
+struct Step_bilinear_backward_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_sum_i_j_part;
@@ -479,7 +479,7 @@ int run_bilinear_backward_grad_input2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_input2_step<scalar_t> step;
+  Step_bilinear_backward_grad_input2<scalar_t> step;
   step.grad_sum_i_j_part = args.template tensor<const scalar_t>(0);
   step.input1 = args.template tensor<const scalar_t>(1);
   step.grad_input2 = args.template tensor<scalar_t>(2);
@@ -495,7 +495,7 @@ extern "C" int bilinear_backward_grad_input2(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bilinear_backward_grad_weight_step {
+struct Step_bilinear_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -539,7 +539,7 @@ int run_bilinear_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_weight_step<scalar_t> step;
+  Step_bilinear_backward_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.sum_i_j_part = args.template tensor<const opmath_t>(1);
   step.grad_weight = args.template tensor<opmath_t>(2);
@@ -555,7 +555,7 @@ extern "C" int bilinear_backward_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct bilinear_backward_grad_bias_step {
+struct Step_bilinear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -588,7 +588,7 @@ int run_bilinear_backward_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_backward_grad_bias_step<scalar_t> step;
+  Step_bilinear_backward_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();

@@ -9,7 +9,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_sample_forward_output_step {
+struct Step_bilinear_sample_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> points_2;
@@ -61,7 +61,7 @@ int run_bilinear_sample_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_sample_forward_output_step<scalar_t> step;
+  Step_bilinear_sample_forward_output<scalar_t> step;
   step.points_2 = args.template tensor<const scalar_t>(0);
   step.image = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -81,7 +81,7 @@ extern "C" int bilinear_sample_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_sample_backward_col_step {
+struct Step_bilinear_sample_backward_col {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> row_2;
@@ -104,7 +104,7 @@ int run_bilinear_sample_backward_col(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_sample_backward_col_step<scalar_t> step;
+  Step_bilinear_sample_backward_col<scalar_t> step;
   step.row_2 = args.template tensor<int64_t>(0);
   step.points_2 = args.template tensor<const scalar_t>(1);
   step.col = args.template tensor<int64_t>(2);
@@ -116,7 +116,7 @@ extern "C" int bilinear_sample_backward_col(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct bilinear_sample_backward_grad_image_base_step {
+struct Step_bilinear_sample_backward_grad_image_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_image;
@@ -152,7 +152,7 @@ int run_bilinear_sample_backward_grad_image_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_sample_backward_grad_image_base_step<scalar_t> step;
+  Step_bilinear_sample_backward_grad_image_base<scalar_t> step;
   step.grad_image = args.template tensor<opmath_t>(0);
   step.w_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -166,7 +166,7 @@ extern "C" int bilinear_sample_backward_grad_image_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct bilinear_sample_backward_grad_image_step {
+struct Step_bilinear_sample_backward_grad_image {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> row_2;
@@ -206,7 +206,7 @@ int run_bilinear_sample_backward_grad_image(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_sample_backward_grad_image_step<scalar_t> step;
+  Step_bilinear_sample_backward_grad_image<scalar_t> step;
   step.row_2 = args.template tensor<const int64_t>(0);
   step.col = args.template tensor<const int64_t>(1);
   step.grad_image = args.template tensor<opmath_t>(2);
@@ -227,7 +227,7 @@ extern "C" int bilinear_sample_backward_grad_image(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_sample_backward_grad_points_step {
+struct Step_bilinear_sample_backward_grad_points {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -307,7 +307,7 @@ int run_bilinear_sample_backward_grad_points(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_sample_backward_grad_points_step<scalar_t> step;
+  Step_bilinear_sample_backward_grad_points<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.row_2 = args.template tensor<const int64_t>(1);
   step.col = args.template tensor<const int64_t>(2);

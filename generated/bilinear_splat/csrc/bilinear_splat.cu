@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bilinear_splat_forward_col_step {
+struct Step_bilinear_splat_forward_col {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> row_2;
@@ -33,7 +33,7 @@ int run_bilinear_splat_forward_col(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_splat_forward_col_step<scalar_t> step;
+  Step_bilinear_splat_forward_col<scalar_t> step;
   step.row_2 = args.template tensor<int64_t>(0);
   step.places = args.template tensor<const scalar_t>(1);
   step.col = args.template tensor<int64_t>(2);
@@ -45,7 +45,7 @@ extern "C" int bilinear_splat_forward_col(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct bilinear_splat_forward_grid_base_step {
+struct Step_bilinear_splat_forward_grid_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grid;
@@ -81,7 +81,7 @@ int run_bilinear_splat_forward_grid_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_splat_forward_grid_base_step<scalar_t> step;
+  Step_bilinear_splat_forward_grid_base<scalar_t> step;
   step.grid = args.template tensor<opmath_t>(0);
   step.w_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[1] * call.dims[2];
@@ -95,7 +95,7 @@ extern "C" int bilinear_splat_forward_grid_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct bilinear_splat_forward_grid_step {
+struct Step_bilinear_splat_forward_grid {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> row_2;
@@ -134,7 +134,7 @@ int run_bilinear_splat_forward_grid(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_splat_forward_grid_step<scalar_t> step;
+  Step_bilinear_splat_forward_grid<scalar_t> step;
   step.row_2 = args.template tensor<const int64_t>(0);
   step.col = args.template tensor<const int64_t>(1);
   step.grid = args.template tensor<opmath_t>(2);
@@ -160,7 +160,7 @@ extern "C" int bilinear_splat_forward_grid(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_splat_backward_grad_values_step {
+struct Step_bilinear_splat_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> places;
@@ -218,7 +218,7 @@ int run_bilinear_splat_backward_grad_values(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_splat_backward_grad_values_step<scalar_t> step;
+  Step_bilinear_splat_backward_grad_values<scalar_t> step;
   step.places = args.template tensor<const scalar_t>(0);
   step.row_2 = args.template tensor<int64_t>(1);
   step.col = args.template tensor<int64_t>(2);
@@ -236,7 +236,7 @@ extern "C" int bilinear_splat_backward_grad_values(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bilinear_splat_backward_grad_places_step {
+struct Step_bilinear_splat_backward_grad_places {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> row_2;
@@ -316,7 +316,7 @@ int run_bilinear_splat_backward_grad_places(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bilinear_splat_backward_grad_places_step<scalar_t> step;
+  Step_bilinear_splat_backward_grad_places<scalar_t> step;
   step.row_2 = args.template tensor<const int64_t>(0);
   step.col = args.template tensor<const int64_t>(1);
   step.values = args.template tensor<const scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_0_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -50,7 +50,7 @@ int run_binary_cross_entropy_with_logits_forward_0_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_0_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -73,7 +73,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_0_output_workspace(c
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_1_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -115,7 +115,7 @@ int run_binary_cross_entropy_with_logits_forward_1_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_1_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -138,7 +138,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_1_output_workspace(c
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_2_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -189,7 +189,7 @@ int run_binary_cross_entropy_with_logits_forward_2_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_2_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_2_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -210,7 +210,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_2_output(const OpgenCall
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_3_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -249,7 +249,7 @@ int run_binary_cross_entropy_with_logits_forward_3_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_3_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_3_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -271,7 +271,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_3_output_workspace(c
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_4_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -310,7 +310,7 @@ int run_binary_cross_entropy_with_logits_forward_4_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_4_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_4_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -332,7 +332,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_4_output_workspace(c
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_5_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -380,7 +380,7 @@ int run_binary_cross_entropy_with_logits_forward_5_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_5_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_5_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -400,7 +400,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_5_output(const OpgenCall
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_6_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -439,7 +439,7 @@ int run_binary_cross_entropy_with_logits_forward_6_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_6_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_6_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.pos_weight = args.template tensor<const scalar_t>(2);
@@ -461,7 +461,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_6_output_workspace(c
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_7_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -500,7 +500,7 @@ int run_binary_cross_entropy_with_logits_forward_7_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_7_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_7_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.pos_weight = args.template tensor<const scalar_t>(2);
@@ -522,7 +522,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_7_output_workspace(c
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_8_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_8_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -569,7 +569,7 @@ int run_binary_cross_entropy_with_logits_forward_8_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_8_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_8_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.pos_weight = args.template tensor<const scalar_t>(2);
@@ -589,7 +589,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_8_output(const OpgenCall
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_9_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -625,7 +625,7 @@ int run_binary_cross_entropy_with_logits_forward_9_output(const OpgenCall& call)
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_9_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_9_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -646,7 +646,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_9_output_workspace(c
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_10_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_10_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -682,7 +682,7 @@ int run_binary_cross_entropy_with_logits_forward_10_output(const OpgenCall& call
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_10_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_10_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -703,7 +703,7 @@ extern "C" int64_t binary_cross_entropy_with_logits_forward_10_output_workspace(
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_forward_11_output_step {
+struct Step_binary_cross_entropy_with_logits_forward_11_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -746,7 +746,7 @@ int run_binary_cross_entropy_with_logits_forward_11_output(const OpgenCall& call
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_forward_11_output_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_forward_11_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -765,7 +765,7 @@ extern "C" int binary_cross_entropy_with_logits_forward_11_output(const OpgenCal
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_0_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -832,7 +832,7 @@ int run_binary_cross_entropy_with_logits_backward_0_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_0_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_0_grad_target<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -856,7 +856,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_0_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_1_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -923,7 +923,7 @@ int run_binary_cross_entropy_with_logits_backward_1_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_1_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_1_grad_target<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -947,7 +947,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_1_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_2_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1015,7 +1015,7 @@ int run_binary_cross_entropy_with_logits_backward_2_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_2_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_2_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.target = args.template tensor<const scalar_t>(2);
@@ -1039,7 +1039,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_2_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_3_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -1099,7 +1099,7 @@ int run_binary_cross_entropy_with_logits_backward_3_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_3_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_3_grad_target<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -1122,7 +1122,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_3_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_4_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -1182,7 +1182,7 @@ int run_binary_cross_entropy_with_logits_backward_4_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_4_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_4_grad_target<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -1205,7 +1205,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_4_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_5_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1268,7 +1268,7 @@ int run_binary_cross_entropy_with_logits_backward_5_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_5_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_5_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.target = args.template tensor<const scalar_t>(2);
@@ -1291,7 +1291,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_5_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_6_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1353,7 +1353,7 @@ int run_binary_cross_entropy_with_logits_backward_6_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_6_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_6_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.pos_weight = args.template tensor<const scalar_t>(2);
@@ -1376,7 +1376,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_6_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_7_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1438,7 +1438,7 @@ int run_binary_cross_entropy_with_logits_backward_7_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_7_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_7_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.pos_weight = args.template tensor<const scalar_t>(2);
@@ -1461,7 +1461,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_7_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_8_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1526,7 +1526,7 @@ int run_binary_cross_entropy_with_logits_backward_8_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_8_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_8_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -1549,7 +1549,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_8_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_9_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1605,7 +1605,7 @@ int run_binary_cross_entropy_with_logits_backward_9_grad_target(const OpgenCall&
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_9_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_9_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -1627,7 +1627,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_9_grad_target(const Opg
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_10_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1684,7 +1684,7 @@ int run_binary_cross_entropy_with_logits_backward_10_grad_target(const OpgenCall
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_10_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_10_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -1706,7 +1706,7 @@ extern "C" int binary_cross_entropy_with_logits_backward_10_grad_target(const Op
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct binary_cross_entropy_with_logits_backward_11_grad_target_step {
+struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1766,7 +1766,7 @@ int run_binary_cross_entropy_with_logits_backward_11_grad_target(const OpgenCall
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  binary_cross_entropy_with_logits_backward_11_grad_target_step<scalar_t> step;
+  Step_binary_cross_entropy_with_logits_backward_11_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bspline_kan_forward_basis_step {
+struct Step_bspline_kan_forward_basis {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -39,7 +39,7 @@ int run_bspline_kan_forward_basis(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_forward_basis_step<scalar_t> step;
+  Step_bspline_kan_forward_basis<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.basis = args.template tensor<opmath_t>(1);
   step.K = call.dims[2];
@@ -55,7 +55,7 @@ extern "C" int bspline_kan_forward_basis(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bspline_kan_forward_output_step {
+struct Step_bspline_kan_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> basis;
@@ -101,7 +101,7 @@ int run_bspline_kan_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_forward_output_step<scalar_t> step;
+  Step_bspline_kan_forward_output<scalar_t> step;
   step.basis = args.template tensor<const opmath_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<opmath_t>(2);
@@ -122,7 +122,7 @@ extern "C" int bspline_kan_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct bspline_kan_backward_basis_step {
+struct Step_bspline_kan_backward_basis {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -152,7 +152,7 @@ int run_bspline_kan_backward_basis(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_backward_basis_step<scalar_t> step;
+  Step_bspline_kan_backward_basis<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.basis = args.template tensor<opmath_t>(1);
   step.K = call.dims[2];
@@ -168,7 +168,7 @@ extern "C" int bspline_kan_backward_basis(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bspline_kan_backward_grad_basis_step {
+struct Step_bspline_kan_backward_grad_basis {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -211,7 +211,7 @@ int run_bspline_kan_backward_grad_basis(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_backward_grad_basis_step<scalar_t> step;
+  Step_bspline_kan_backward_grad_basis<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_basis = args.template tensor<scalar_t>(2);
@@ -228,7 +228,7 @@ extern "C" int bspline_kan_backward_grad_basis(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct bspline_kan_backward_grad_input_step {
+struct Step_bspline_kan_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -278,7 +278,7 @@ int run_bspline_kan_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_backward_grad_input_step<scalar_t> step;
+  Step_bspline_kan_backward_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_basis = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -295,7 +295,7 @@ extern "C" int bspline_kan_backward_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct bspline_kan_backward_grad_weight_step {
+struct Step_bspline_kan_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -339,7 +339,7 @@ int run_bspline_kan_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  bspline_kan_backward_grad_weight_step<scalar_t> step;
+  Step_bspline_kan_backward_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.basis = args.template tensor<const opmath_t>(1);
   step.grad_weight = args.template tensor<opmath_t>(2);

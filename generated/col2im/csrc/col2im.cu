@@ -9,7 +9,7 @@
 // ints: height, width, kernel_size, dilation, padding, stride
 
 template <typename scalar_t>
-struct col2im_forward_output_base_step {
+struct Step_col2im_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -49,7 +49,7 @@ int run_col2im_forward_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  col2im_forward_output_base_step<scalar_t> step;
+  Step_col2im_forward_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.w_size = rt::Divider(call.dims[6]);
   step.h_size = rt::Divider(call.dims[5]);
@@ -65,7 +65,7 @@ extern "C" int col2im_forward_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct col2im_forward_output_step {
+struct Step_col2im_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -109,7 +109,7 @@ int run_col2im_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  col2im_forward_output_step<scalar_t> step;
+  Step_col2im_forward_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.padding = call.ints[4];
@@ -138,7 +138,7 @@ extern "C" int col2im_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct col2im_backward_grad_input_step {
+struct Step_col2im_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -180,7 +180,7 @@ int run_col2im_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  col2im_backward_grad_input_step<scalar_t> step;
+  Step_col2im_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.kernel_size = call.ints[2];

@@ -10,7 +10,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_0_sum_k_real_sum_step {
+struct Step_complex_linear_forward_0_sum_k_real_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -51,7 +51,7 @@ int run_complex_linear_forward_0_sum_k_real_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_0_sum_k_real_sum_step<scalar_t> step;
+  Step_complex_linear_forward_0_sum_k_real_sum<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.sum_k_real_sum = args.template tensor<scalar_t>(2);
@@ -67,7 +67,7 @@ extern "C" int complex_linear_forward_0_sum_k_real_sum(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_0_sum_k_real_sum_1_step {
+struct Step_complex_linear_forward_0_sum_k_real_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
@@ -108,7 +108,7 @@ int run_complex_linear_forward_0_sum_k_real_sum_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_0_sum_k_real_sum_1_step<scalar_t> step;
+  Step_complex_linear_forward_0_sum_k_real_sum_1<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.sum_k_real_sum_1 = args.template tensor<scalar_t>(2);
@@ -124,7 +124,7 @@ extern "C" int complex_linear_forward_0_sum_k_real_sum_1(const OpgenCall* call) 
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_0_sum_k_imag_sum_step {
+struct Step_complex_linear_forward_0_sum_k_imag_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -165,7 +165,7 @@ int run_complex_linear_forward_0_sum_k_imag_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_0_sum_k_imag_sum_step<scalar_t> step;
+  Step_complex_linear_forward_0_sum_k_imag_sum<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.sum_k_imag_sum = args.template tensor<scalar_t>(2);
@@ -181,7 +181,7 @@ extern "C" int complex_linear_forward_0_sum_k_imag_sum(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_0_sum_k_imag_sum_1_step {
+struct Step_complex_linear_forward_0_sum_k_imag_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
@@ -222,7 +222,7 @@ int run_complex_linear_forward_0_sum_k_imag_sum_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_0_sum_k_imag_sum_1_step<scalar_t> step;
+  Step_complex_linear_forward_0_sum_k_imag_sum_1<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.sum_k_imag_sum_1 = args.template tensor<scalar_t>(2);
@@ -238,7 +238,7 @@ extern "C" int complex_linear_forward_0_sum_k_imag_sum_1(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_forward_0_output_imag_step {
+struct Step_complex_linear_forward_0_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output_real;
@@ -277,7 +277,7 @@ int run_complex_linear_forward_0_output_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_0_output_imag_step<scalar_t> step;
+  Step_complex_linear_forward_0_output_imag<scalar_t> step;
   step.output_real = args.template tensor<scalar_t>(0);
   step.sum_k_real_sum = args.template tensor<const scalar_t>(1);
   step.sum_k_real_sum_1 = args.template tensor<const scalar_t>(2);
@@ -302,7 +302,7 @@ extern "C" int complex_linear_forward_0_output_imag(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_sum_k_real_sum_step {
+struct Step_complex_linear_forward_1_sum_k_real_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -343,7 +343,7 @@ int run_complex_linear_forward_1_sum_k_real_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_sum_k_real_sum_step<scalar_t> step;
+  Step_complex_linear_forward_1_sum_k_real_sum<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.sum_k_real_sum = args.template tensor<scalar_t>(2);
@@ -359,7 +359,7 @@ extern "C" int complex_linear_forward_1_sum_k_real_sum(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_sum_k_real_sum_1_step {
+struct Step_complex_linear_forward_1_sum_k_real_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
@@ -400,7 +400,7 @@ int run_complex_linear_forward_1_sum_k_real_sum_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_sum_k_real_sum_1_step<scalar_t> step;
+  Step_complex_linear_forward_1_sum_k_real_sum_1<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.sum_k_real_sum_1 = args.template tensor<scalar_t>(2);
@@ -416,7 +416,7 @@ extern "C" int complex_linear_forward_1_sum_k_real_sum_1(const OpgenCall* call) 
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_sum_k_imag_sum_step {
+struct Step_complex_linear_forward_1_sum_k_imag_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -457,7 +457,7 @@ int run_complex_linear_forward_1_sum_k_imag_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_sum_k_imag_sum_step<scalar_t> step;
+  Step_complex_linear_forward_1_sum_k_imag_sum<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.sum_k_imag_sum = args.template tensor<scalar_t>(2);
@@ -473,7 +473,7 @@ extern "C" int complex_linear_forward_1_sum_k_imag_sum(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_forward_1_sum_k_imag_sum_1_step {
+struct Step_complex_linear_forward_1_sum_k_imag_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_imag;
@@ -514,7 +514,7 @@ int run_complex_linear_forward_1_sum_k_imag_sum_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_sum_k_imag_sum_1_step<scalar_t> step;
+  Step_complex_linear_forward_1_sum_k_imag_sum_1<scalar_t> step;
   step.input_imag = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.sum_k_imag_sum_1 = args.template tensor<scalar_t>(2);
@@ -530,7 +530,7 @@ extern "C" int complex_linear_forward_1_sum_k_imag_sum_1(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_forward_1_output_imag_step {
+struct Step_complex_linear_forward_1_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> sum_k_real_sum;
@@ -592,7 +592,7 @@ int run_complex_linear_forward_1_output_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_forward_1_output_imag_step<scalar_t> step;
+  Step_complex_linear_forward_1_output_imag<scalar_t> step;
   step.sum_k_real_sum = args.template tensor<const scalar_t>(0);
   step.sum_k_real_sum_1 = args.template tensor<const scalar_t>(1);
   step.sum_k_imag_sum = args.template tensor<const scalar_t>(2);
@@ -619,7 +619,7 @@ extern "C" int complex_linear_forward_1_output_imag(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_backward_grad_sum_k_real_sum_1_step {
+struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_real;
@@ -661,7 +661,7 @@ int run_complex_linear_backward_grad_sum_k_real_sum_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_sum_k_real_sum_1_step<scalar_t> step;
+  Step_complex_linear_backward_grad_sum_k_real_sum_1<scalar_t> step;
   step.grad_output_real = args.template tensor<const scalar_t>(0);
   step.grad_sum_k_real_sum_1 = args.template tensor<opmath_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -677,7 +677,7 @@ extern "C" int complex_linear_backward_grad_sum_k_real_sum_1(const OpgenCall* ca
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_real_part_step {
+struct Step_complex_linear_backward_grad_input_real_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -718,7 +718,7 @@ int run_complex_linear_backward_grad_input_real_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_real_part_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_real_part<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.grad_input_real_part = args.template tensor<scalar_t>(2);
@@ -734,7 +734,7 @@ extern "C" int complex_linear_backward_grad_input_real_part(const OpgenCall* cal
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_real_part_1_step {
+struct Step_complex_linear_backward_grad_input_real_part_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_real;
@@ -775,7 +775,7 @@ int run_complex_linear_backward_grad_input_real_part_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_real_part_1_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_real_part_1<scalar_t> step;
   step.grad_output_real = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.grad_input_real_part_1 = args.template tensor<scalar_t>(2);
@@ -791,7 +791,7 @@ extern "C" int complex_linear_backward_grad_input_real_part_1(const OpgenCall* c
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_real_step {
+struct Step_complex_linear_backward_grad_input_real {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_input_real_part;
@@ -836,7 +836,7 @@ int run_complex_linear_backward_grad_input_real(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_real_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_real<scalar_t> step;
   step.grad_input_real_part = args.template tensor<const scalar_t>(0);
   step.grad_input_real_part_1 = args.template tensor<const scalar_t>(1);
   step.grad_input_real = args.template tensor<scalar_t>(2);
@@ -853,7 +853,7 @@ extern "C" int complex_linear_backward_grad_input_real(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_imag_part_step {
+struct Step_complex_linear_backward_grad_input_imag_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -894,7 +894,7 @@ int run_complex_linear_backward_grad_input_imag_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_imag_part_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_imag_part<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.weight_real = args.template tensor<const scalar_t>(1);
   step.grad_input_imag_part = args.template tensor<scalar_t>(2);
@@ -910,7 +910,7 @@ extern "C" int complex_linear_backward_grad_input_imag_part(const OpgenCall* cal
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_imag_part_1_step {
+struct Step_complex_linear_backward_grad_input_imag_part_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sum_k_real_sum_1;
@@ -952,7 +952,7 @@ int run_complex_linear_backward_grad_input_imag_part_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_imag_part_1_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_imag_part_1<scalar_t> step;
   step.grad_sum_k_real_sum_1 = args.template tensor<const opmath_t>(0);
   step.weight_imag = args.template tensor<const scalar_t>(1);
   step.grad_input_imag_part_1 = args.template tensor<opmath_t>(2);
@@ -968,7 +968,7 @@ extern "C" int complex_linear_backward_grad_input_imag_part_1(const OpgenCall* c
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_backward_grad_input_imag_step {
+struct Step_complex_linear_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_input_imag_part;
@@ -1014,7 +1014,7 @@ int run_complex_linear_backward_grad_input_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_input_imag_step<scalar_t> step;
+  Step_complex_linear_backward_grad_input_imag<scalar_t> step;
   step.grad_input_imag_part = args.template tensor<const scalar_t>(0);
   step.grad_input_imag_part_1 = args.template tensor<const opmath_t>(1);
   step.grad_input_imag = args.template tensor<scalar_t>(2);
@@ -1031,7 +1031,7 @@ extern "C" int complex_linear_backward_grad_input_imag(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_real_part_step {
+struct Step_complex_linear_backward_grad_weight_real_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -1072,7 +1072,7 @@ int run_complex_linear_backward_grad_weight_real_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_real_part_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_real_part<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.input_imag = args.template tensor<const scalar_t>(1);
   step.grad_weight_real_part = args.template tensor<scalar_t>(2);
@@ -1087,7 +1087,7 @@ extern "C" int complex_linear_backward_grad_weight_real_part(const OpgenCall* ca
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_real_part_1_step {
+struct Step_complex_linear_backward_grad_weight_real_part_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_real;
@@ -1128,7 +1128,7 @@ int run_complex_linear_backward_grad_weight_real_part_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_real_part_1_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_real_part_1<scalar_t> step;
   step.grad_output_real = args.template tensor<const scalar_t>(0);
   step.input_real = args.template tensor<const scalar_t>(1);
   step.grad_weight_real_part_1 = args.template tensor<scalar_t>(2);
@@ -1143,7 +1143,7 @@ extern "C" int complex_linear_backward_grad_weight_real_part_1(const OpgenCall* 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_real_step {
+struct Step_complex_linear_backward_grad_weight_real {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_weight_real_part;
@@ -1187,7 +1187,7 @@ int run_complex_linear_backward_grad_weight_real(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_real_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_real<scalar_t> step;
   step.grad_weight_real_part = args.template tensor<const scalar_t>(0);
   step.grad_weight_real_part_1 = args.template tensor<const scalar_t>(1);
   step.grad_weight_real = args.template tensor<scalar_t>(2);
@@ -1203,7 +1203,7 @@ extern "C" int complex_linear_backward_grad_weight_real(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_imag_part_step {
+struct Step_complex_linear_backward_grad_weight_imag_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -1244,7 +1244,7 @@ int run_complex_linear_backward_grad_weight_imag_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_imag_part_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_imag_part<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.input_real = args.template tensor<const scalar_t>(1);
   step.grad_weight_imag_part = args.template tensor<scalar_t>(2);
@@ -1259,7 +1259,7 @@ extern "C" int complex_linear_backward_grad_weight_imag_part(const OpgenCall* ca
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_imag_part_1_step {
+struct Step_complex_linear_backward_grad_weight_imag_part_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sum_k_real_sum_1;
@@ -1301,7 +1301,7 @@ int run_complex_linear_backward_grad_weight_imag_part_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_imag_part_1_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_imag_part_1<scalar_t> step;
   step.grad_sum_k_real_sum_1 = args.template tensor<const opmath_t>(0);
   step.input_imag = args.template tensor<const scalar_t>(1);
   step.grad_weight_imag_part_1 = args.template tensor<opmath_t>(2);
@@ -1316,7 +1316,7 @@ extern "C" int complex_linear_backward_grad_weight_imag_part_1(const OpgenCall* 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct complex_linear_backward_grad_weight_imag_step {
+struct Step_complex_linear_backward_grad_weight_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_weight_imag_part;
@@ -1361,7 +1361,7 @@ int run_complex_linear_backward_grad_weight_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_weight_imag_step<scalar_t> step;
+  Step_complex_linear_backward_grad_weight_imag<scalar_t> step;
   step.grad_weight_imag_part = args.template tensor<const scalar_t>(0);
   step.grad_weight_imag_part_1 = args.template tensor<const opmath_t>(1);
   step.grad_weight_imag = args.template tensor<scalar_t>(2);
@@ -1377,7 +1377,7 @@ extern "C" int complex_linear_backward_grad_weight_imag(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct complex_linear_backward_grad_bias_real_step {
+struct Step_complex_linear_backward_grad_bias_real {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_real;
@@ -1410,7 +1410,7 @@ int run_complex_linear_backward_grad_bias_real(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_bias_real_step<scalar_t> step;
+  Step_complex_linear_backward_grad_bias_real<scalar_t> step;
   step.grad_output_real = args.template tensor<const scalar_t>(0);
   step.grad_bias_real = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -1427,7 +1427,7 @@ extern "C" int64_t complex_linear_backward_grad_bias_real_workspace(const OpgenC
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct complex_linear_backward_grad_bias_imag_step {
+struct Step_complex_linear_backward_grad_bias_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -1460,7 +1460,7 @@ int run_complex_linear_backward_grad_bias_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  complex_linear_backward_grad_bias_imag_step<scalar_t> step;
+  Step_complex_linear_backward_grad_bias_imag<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.grad_bias_imag = args.template tensor<scalar_t>(1);
   step.batch = args.batch();

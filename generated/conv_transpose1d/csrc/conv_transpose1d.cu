@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_forward_0_output_sum_step {
+struct Step_conv_transpose1d_forward_0_output_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -72,7 +72,7 @@ int run_conv_transpose1d_forward_0_output_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_0_output_sum_step<scalar_t> step;
+  Step_conv_transpose1d_forward_0_output_sum<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output_sum = args.template tensor<scalar_t>(2);
@@ -95,7 +95,7 @@ extern "C" int conv_transpose1d_forward_0_output_sum(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct conv_transpose1d_forward_0_output_step {
+struct Step_conv_transpose1d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -122,7 +122,7 @@ int run_conv_transpose1d_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_0_output_step<scalar_t> step;
+  Step_conv_transpose1d_forward_0_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.bias = args.template tensor<const scalar_t>(1);
   step.output_sum = args.template tensor<const scalar_t>(2);
@@ -142,7 +142,7 @@ extern "C" int conv_transpose1d_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_forward_1_output_step {
+struct Step_conv_transpose1d_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -204,7 +204,7 @@ int run_conv_transpose1d_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_forward_1_output_step<scalar_t> step;
+  Step_conv_transpose1d_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -232,7 +232,7 @@ extern "C" int conv_transpose1d_forward_1_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_backward_grad_input_step {
+struct Step_conv_transpose1d_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -293,7 +293,7 @@ int run_conv_transpose1d_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_backward_grad_input_step<scalar_t> step;
+  Step_conv_transpose1d_backward_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -316,7 +316,7 @@ extern "C" int conv_transpose1d_backward_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_backward_grad_weight_step {
+struct Step_conv_transpose1d_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -377,7 +377,7 @@ int run_conv_transpose1d_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_backward_grad_weight_step<scalar_t> step;
+  Step_conv_transpose1d_backward_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -400,7 +400,7 @@ extern "C" int conv_transpose1d_backward_grad_weight(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct conv_transpose1d_backward_grad_bias_step {
+struct Step_conv_transpose1d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -439,7 +439,7 @@ int run_conv_transpose1d_backward_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  conv_transpose1d_backward_grad_bias_step<scalar_t> step;
+  Step_conv_transpose1d_backward_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[0]);

@@ -66,8 +66,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
   call.run(2);
+  call.run(3);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = call.result("dot", Element::compute);
   const Tensor square1 = call.result("square1", Element::compute);
@@ -93,8 +93,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
   call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
-  call.run(3);
   call.run(4);
+  call.run(5);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor dot = call.result("dot", Element::compute);
   const Tensor square1 = call.result("square1", Element::compute);
@@ -138,8 +138,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(5);
   if (mask[0] || mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(7);
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
@@ -169,8 +169,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(7);
-  if (mask[0] || mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(8);
+  if (mask[0] || mask[1]) call.run(9);
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};
@@ -200,8 +200,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_o
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(8);
-  if (mask[0] || mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(10);
+  if (mask[0] || mask[1]) call.run(11);
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
   const Tensor grad_input2 = mask[1] ? call.result("grad_input2", Element::scalar) : Tensor();
   return {grad_input1, grad_input2};

@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cosine_embedding_loss_forward_0_square2_step {
+struct Step_cosine_embedding_loss_forward_0_square2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input1;
@@ -72,7 +72,7 @@ int run_cosine_embedding_loss_forward_0_square2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_0_square2_step<scalar_t> step;
+  Step_cosine_embedding_loss_forward_0_square2<scalar_t> step;
   step.input1 = args.template tensor<const scalar_t>(0);
   step.input2 = args.template tensor<const scalar_t>(1);
   step.dot = args.template tensor<opmath_t>(2);
@@ -90,7 +90,7 @@ extern "C" int cosine_embedding_loss_forward_0_square2(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cosine_embedding_loss_forward_0_output_step {
+struct Step_cosine_embedding_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -141,7 +141,7 @@ int run_cosine_embedding_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_0_output_step<scalar_t> step;
+  Step_cosine_embedding_loss_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.dot = args.template tensor<const opmath_t>(1);
   step.sum_d = args.template tensor<const opmath_t>(2);
@@ -167,9 +167,89 @@ extern "C" int64_t cosine_embedding_loss_forward_0_output_workspace(const OpgenC
 // dims: N, D
 // reals: margin
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_cosine_embedding_loss_forward_1_square2 {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const scalar_t> input2;
+  rt::Tensor<opmath_t> dot;
+  rt::Tensor<opmath_t> sum_d;
+  rt::Tensor<opmath_t> sum_d_2;
+  rt::Tensor<opmath_t> square1;
+  rt::Tensor<opmath_t> square2;
+  rt::Divider d_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const int64_t n = point;
+    rt::Sum<opmath_t> dot_value_fold;
+    rt::Sum<opmath_t> sum_d_value_fold;
+    rt::Sum<opmath_t> sum_d_2_value_fold;
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t input1_value = input1.load(n, d);
+        const opmath_t input2_value = input2.load(n, d);
+        dot_value_fold.add(input1_value * input2_value);
+        sum_d_value_fold.add(input1_value * input1_value);
+        sum_d_2_value_fold.add(input2_value * input2_value);
+      }
+      dot_value_fold.settle();
+      sum_d_value_fold.settle();
+      sum_d_2_value_fold.settle();
+    }
+    dot_value_fold.finish();
+    sum_d_value_fold.finish();
+    sum_d_2_value_fold.finish();
+    rt::join<Team>(&dot_value_fold, &sum_d_value_fold, &sum_d_2_value_fold);
+    const opmath_t dot_value = dot_value_fold.value;
+    const opmath_t sum_d_value = sum_d_value_fold.value;
+    const opmath_t sum_d_2_value = sum_d_2_value_fold.value;
+    if (Team::rank() == 0) {
+      dot.store(dot_value, n);
+      sum_d.store(sum_d_value, n);
+      sum_d_2.store(sum_d_2_value, n);
+      square1.store(sum_d_value + opmath_t(1e-12), n);
+      square2.store(sum_d_2_value + opmath_t(1e-12), n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cosine_embedding_loss_forward_1_square2(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 2, -1},  // input1
+      {1, 2, -1},  // input2
+      {3, 1, -1},  // dot
+      {4, 1, -1},  // sum_d
+      {6, 1, -1},  // sum_d_2
+      {5, 1, -1},  // square1
+      {7, 1, -1},  // square2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cosine_embedding_loss_forward_1_square2<scalar_t> step;
+  step.input1 = args.template tensor<const scalar_t>(0);
+  step.input2 = args.template tensor<const scalar_t>(1);
+  step.dot = args.template tensor<opmath_t>(2);
+  step.sum_d = args.template tensor<opmath_t>(3);
+  step.sum_d_2 = args.template tensor<opmath_t>(4);
+  step.square1 = args.template tensor<opmath_t>(5);
+  step.square2 = args.template tensor<opmath_t>(6);
+  step.d_size = rt::Divider(call.dims[1]);
+  return rt::rows(call, step, call.dims[0], call.dims[1]);
+}
+
+extern "C" int cosine_embedding_loss_forward_1_square2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_forward_1_square2<scalar_t>(*call));
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cosine_embedding_loss_forward_1_output_step {
+struct Step_cosine_embedding_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -219,7 +299,7 @@ int run_cosine_embedding_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_1_output_step<scalar_t> step;
+  Step_cosine_embedding_loss_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.dot = args.template tensor<const opmath_t>(1);
   step.sum_d = args.template tensor<const opmath_t>(2);
@@ -246,7 +326,7 @@ extern "C" int64_t cosine_embedding_loss_forward_1_output_workspace(const OpgenC
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cosine_embedding_loss_forward_2_output_step {
+struct Step_cosine_embedding_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input1;
@@ -313,7 +393,7 @@ int run_cosine_embedding_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_2_output_step<scalar_t> step;
+  Step_cosine_embedding_loss_forward_2_output<scalar_t> step;
   step.input1 = args.template tensor<const scalar_t>(0);
   step.input2 = args.template tensor<const scalar_t>(1);
   step.target = args.template tensor<const int64_t>(2);
@@ -332,7 +412,7 @@ extern "C" int cosine_embedding_loss_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_forward_2_condition_2_step {
+struct Step_cosine_embedding_loss_forward_2_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -379,7 +459,7 @@ int run_cosine_embedding_loss_forward_2_condition_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_forward_2_condition_2_step<scalar_t> step;
+  Step_cosine_embedding_loss_forward_2_condition_2<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.condition = args.template tensor<bool>(1);
   step.condition_2 = args.template tensor<bool>(2);
@@ -400,7 +480,7 @@ extern "C" int cosine_embedding_loss_forward_2_condition_2(const OpgenCall* call
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_0_grad_dot_step {
+struct Step_cosine_embedding_loss_backward_0_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -490,7 +570,7 @@ int run_cosine_embedding_loss_backward_0_grad_dot(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_0_grad_dot_step<scalar_t> step;
+  Step_cosine_embedding_loss_backward_0_grad_dot<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.condition_2 = args.template tensor<const bool>(1);
   step.dot = args.template tensor<const opmath_t>(2);
@@ -513,7 +593,7 @@ extern "C" int cosine_embedding_loss_backward_0_grad_dot(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_0_grad_input2_step {
+struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input1;
@@ -551,7 +631,7 @@ int run_cosine_embedding_loss_backward_0_grad_input2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_0_grad_input2_step<scalar_t> step;
+  Step_cosine_embedding_loss_backward_0_grad_input2<scalar_t> step;
   step.input1 = args.template tensor<const scalar_t>(0);
   step.grad_dot = args.template tensor<const opmath_t>(1);
   step.input2 = args.template tensor<const scalar_t>(2);
@@ -575,7 +655,7 @@ extern "C" int cosine_embedding_loss_backward_0_grad_input2(const OpgenCall* cal
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_1_grad_dot_step {
+struct Step_cosine_embedding_loss_backward_1_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -665,7 +745,7 @@ int run_cosine_embedding_loss_backward_1_grad_dot(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_1_grad_dot_step<scalar_t> step;
+  Step_cosine_embedding_loss_backward_1_grad_dot<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.condition_2 = args.template tensor<const bool>(1);
   step.dot = args.template tensor<const opmath_t>(2);
@@ -685,6 +765,62 @@ extern "C" int cosine_embedding_loss_backward_1_grad_dot(const OpgenCall* call) 
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_1_grad_dot<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_cosine_embedding_loss_backward_1_grad_input2 {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const opmath_t> grad_dot;
+  rt::Tensor<const scalar_t> input2;
+  rt::Tensor<scalar_t> grad_input1;
+  rt::Tensor<const opmath_t> grad_square1;
+  rt::Tensor<scalar_t> grad_input2;
+  rt::Tensor<const opmath_t> grad_square2;
+  rt::Divider d_size;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const int64_t n = rest;
+    const opmath_t input1_value = input1.load(n, d);
+    const opmath_t grad_dot_value = grad_dot.load(n);
+    const opmath_t input2_value = input2.load(n, d);
+    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value, n, d);
+    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value, n, d);
+  }
+};
+
+template <typename scalar_t>
+int run_cosine_embedding_loss_backward_1_grad_input2(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 2, -1},   // input1
+      {10, 1, -1},  // grad_dot
+      {2, 2, -1},   // input2
+      {11, 2, -1},  // grad_input1
+      {9, 1, -1},   // grad_square1
+      {12, 2, -1},  // grad_input2
+      {8, 1, -1},   // grad_square2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cosine_embedding_loss_backward_1_grad_input2<scalar_t> step;
+  step.input1 = args.template tensor<const scalar_t>(0);
+  step.grad_dot = args.template tensor<const opmath_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.grad_input1 = args.template tensor<scalar_t>(3);
+  step.grad_square1 = args.template tensor<const opmath_t>(4);
+  step.grad_input2 = args.template tensor<scalar_t>(5);
+  step.grad_square2 = args.template tensor<const opmath_t>(6);
+  step.d_size = rt::Divider(call.dims[1]);
+  return rt::map(call, step, call.dims[0] * call.dims[1]);
+}
+
+extern "C" int cosine_embedding_loss_backward_1_grad_input2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_1_grad_input2<scalar_t>(*call));
+}
+
 // --- backward_2
 // tensors: grad_output, input1, input2, dot, square1, square2, condition, condition_2, grad_square2, grad_square1,
 // grad_dot, grad_input1, grad_input2
@@ -693,7 +829,7 @@ extern "C" int cosine_embedding_loss_backward_1_grad_dot(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_embedding_loss_backward_2_grad_dot_step {
+struct Step_cosine_embedding_loss_backward_2_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -785,7 +921,7 @@ int run_cosine_embedding_loss_backward_2_grad_dot(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_embedding_loss_backward_2_grad_dot_step<scalar_t> step;
+  Step_cosine_embedding_loss_backward_2_grad_dot<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.condition_2 = args.template tensor<const bool>(1);
   step.dot = args.template tensor<const opmath_t>(2);
@@ -805,23 +941,85 @@ extern "C" int cosine_embedding_loss_backward_2_grad_dot(const OpgenCall* call) 
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_2_grad_dot<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_cosine_embedding_loss_backward_2_grad_input2 {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input1;
+  rt::Tensor<const opmath_t> grad_dot;
+  rt::Tensor<const scalar_t> input2;
+  rt::Tensor<scalar_t> grad_input1;
+  rt::Tensor<const opmath_t> grad_square1;
+  rt::Tensor<scalar_t> grad_input2;
+  rt::Tensor<const opmath_t> grad_square2;
+  rt::Divider d_size;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const int64_t n = rest;
+    const opmath_t input1_value = input1.load(n, d);
+    const opmath_t grad_dot_value = grad_dot.load(n);
+    const opmath_t input2_value = input2.load(n, d);
+    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value, n, d);
+    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value, n, d);
+  }
+};
+
+template <typename scalar_t>
+int run_cosine_embedding_loss_backward_2_grad_input2(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 2, -1},   // input1
+      {10, 1, -1},  // grad_dot
+      {2, 2, -1},   // input2
+      {11, 2, -1},  // grad_input1
+      {9, 1, -1},   // grad_square1
+      {12, 2, -1},  // grad_input2
+      {8, 1, -1},   // grad_square2
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cosine_embedding_loss_backward_2_grad_input2<scalar_t> step;
+  step.input1 = args.template tensor<const scalar_t>(0);
+  step.grad_dot = args.template tensor<const opmath_t>(1);
+  step.input2 = args.template tensor<const scalar_t>(2);
+  step.grad_input1 = args.template tensor<scalar_t>(3);
+  step.grad_square1 = args.template tensor<const opmath_t>(4);
+  step.grad_input2 = args.template tensor<scalar_t>(5);
+  step.grad_square2 = args.template tensor<const opmath_t>(6);
+  step.d_size = rt::Divider(call.dims[1]);
+  return rt::map(call, step, call.dims[0] * call.dims[1]);
+}
+
+extern "C" int cosine_embedding_loss_backward_2_grad_input2(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cosine_embedding_loss_backward_2_grad_input2<scalar_t>(*call));
+}
+
 extern "C" const OpgenCudaStep cosine_embedding_loss_cuda_steps[] = {
     // 0
     {cosine_embedding_loss_forward_0_square2, nullptr, 0},
     // 1
     {cosine_embedding_loss_forward_0_output, cosine_embedding_loss_forward_0_output_workspace, 0},
     // 2
-    {cosine_embedding_loss_forward_1_output, cosine_embedding_loss_forward_1_output_workspace, 0},
+    {cosine_embedding_loss_forward_1_square2, nullptr, 0},
     // 3
-    {cosine_embedding_loss_forward_2_output, nullptr, 0},
+    {cosine_embedding_loss_forward_1_output, cosine_embedding_loss_forward_1_output_workspace, 0},
     // 4
-    {cosine_embedding_loss_forward_2_condition_2, nullptr, 0},
+    {cosine_embedding_loss_forward_2_output, nullptr, 0},
     // 5
-    {cosine_embedding_loss_backward_0_grad_dot, nullptr, 0},
+    {cosine_embedding_loss_forward_2_condition_2, nullptr, 0},
     // 6
-    {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
+    {cosine_embedding_loss_backward_0_grad_dot, nullptr, 0},
     // 7
-    {cosine_embedding_loss_backward_1_grad_dot, nullptr, 0},
+    {cosine_embedding_loss_backward_0_grad_input2, nullptr, 0},
     // 8
+    {cosine_embedding_loss_backward_1_grad_dot, nullptr, 0},
+    // 9
+    {cosine_embedding_loss_backward_1_grad_input2, nullptr, 0},
+    // 10
     {cosine_embedding_loss_backward_2_grad_dot, nullptr, 0},
+    // 11
+    {cosine_embedding_loss_backward_2_grad_input2, nullptr, 0},
 };

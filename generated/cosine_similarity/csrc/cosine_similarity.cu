@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cosine_similarity_forward_norm_d_step {
+struct Step_cosine_similarity_forward_norm_d {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x1;
@@ -51,7 +51,7 @@ int run_cosine_similarity_forward_norm_d(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_similarity_forward_norm_d_step<scalar_t> step;
+  Step_cosine_similarity_forward_norm_d<scalar_t> step;
   step.x1 = args.template tensor<const scalar_t>(0);
   step.norm_d_squares = args.template tensor<opmath_t>(1);
   step.norm_d = args.template tensor<opmath_t>(2);
@@ -66,7 +66,7 @@ extern "C" int cosine_similarity_forward_norm_d(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cosine_similarity_forward_output_step {
+struct Step_cosine_similarity_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x2;
@@ -122,7 +122,7 @@ int run_cosine_similarity_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_similarity_forward_output_step<scalar_t> step;
+  Step_cosine_similarity_forward_output<scalar_t> step;
   step.x2 = args.template tensor<const scalar_t>(0);
   step.x1 = args.template tensor<const scalar_t>(1);
   step.sum_d = args.template tensor<opmath_t>(2);
@@ -146,7 +146,7 @@ extern "C" int cosine_similarity_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_similarity_backward_grad_n1_step {
+struct Step_cosine_similarity_backward_grad_n1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -210,7 +210,7 @@ int run_cosine_similarity_backward_grad_n1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_similarity_backward_grad_n1_step<scalar_t> step;
+  Step_cosine_similarity_backward_grad_n1<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.sum_d = args.template tensor<const opmath_t>(1);
   step.norm_d = args.template tensor<const opmath_t>(2);
@@ -230,7 +230,7 @@ extern "C" int cosine_similarity_backward_grad_n1(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cosine_similarity_backward_grad_x2_step {
+struct Step_cosine_similarity_backward_grad_x2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> norm_d;
@@ -285,7 +285,7 @@ int run_cosine_similarity_backward_grad_x2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cosine_similarity_backward_grad_x2_step<scalar_t> step;
+  Step_cosine_similarity_backward_grad_x2<scalar_t> step;
   step.norm_d = args.template tensor<const opmath_t>(0);
   step.norm_d_2 = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

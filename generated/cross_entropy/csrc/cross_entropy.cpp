@@ -55,9 +55,9 @@ Tensor cross_entropy_forward_1(const Tensor& input, const Tensor& target, const 
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
-  call.run(1);
   call.run(3);
+  call.run(4);
+  call.run(5);
   return call.result("output", Element::scalar);
 }
 
@@ -74,8 +74,8 @@ Tensor cross_entropy_forward_2(const Tensor& input, const Tensor& target, const 
   call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(0);
-  call.run(4);
+  call.run(6);
+  call.run(7);
   return call.result("output", Element::scalar);
 }
 
@@ -92,9 +92,9 @@ Tensor cross_entropy_forward_3(const Tensor& input, const Tensor& target, const 
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(5);
-  call.run(6);
-  call.run(7);
+  call.run(8);
+  call.run(9);
+  call.run(10);
   return call.result("output", Element::scalar);
 }
 
@@ -111,9 +111,9 @@ Tensor cross_entropy_forward_4(const Tensor& input, const Tensor& target, const 
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(5);
-  call.run(6);
-  call.run(8);
+  call.run(11);
+  call.run(12);
+  call.run(13);
   return call.result("output", Element::scalar);
 }
 
@@ -129,8 +129,8 @@ Tensor cross_entropy_forward_5(const Tensor& input, const Tensor& target, const 
   call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(5);
-  call.run(9);
+  call.run(14);
+  call.run(15);
   return call.result("output", Element::scalar);
 }
 
@@ -177,14 +177,14 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(10);
-  if (mask[0] || mask[2]) call.run(11);
-  if (mask[0] || mask[2]) call.run(12);
-  if (mask[0]) call.run(13);
-  if (mask[2]) call.run(14);
-  if (mask[2]) call.run(15);
-  if (mask[2]) call.run(16);
-  if (mask[2]) call.run(17);
+  if (mask[0] || mask[2]) call.run(16);
+  if (mask[0] || mask[2]) call.run(17);
+  if (mask[0] || mask[2]) call.run(18);
+  if (mask[0]) call.run(19);
+  if (mask[2]) call.run(20);
+  if (mask[2]) call.run(21);
+  if (mask[2]) call.run(22);
+  if (mask[2]) call.run(23);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -209,11 +209,11 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(10);
-  if (mask[0]) call.run(18);
-  if (mask[2]) call.run(19);
-  if (mask[2]) call.run(20);
-  if (mask[2]) call.run(21);
+  if (mask[0] || mask[2]) call.run(24);
+  if (mask[0]) call.run(25);
+  if (mask[2]) call.run(26);
+  if (mask[2]) call.run(27);
+  if (mask[2]) call.run(28);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -238,11 +238,11 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(10);
-  if (mask[0]) call.run(22);
-  if (mask[2]) call.run(23);
-  if (mask[2]) call.run(24);
-  if (mask[2]) call.run(21);
+  if (mask[0] || mask[2]) call.run(29);
+  if (mask[0]) call.run(30);
+  if (mask[2]) call.run(31);
+  if (mask[2]) call.run(32);
+  if (mask[2]) call.run(33);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -265,9 +265,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(25);
-  if (mask[0]) call.run(26);
-  if (mask[0]) call.run(27);
+  if (mask[0]) call.run(34);
+  if (mask[0]) call.run(35);
+  if (mask[0]) call.run(36);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -287,8 +287,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(25);
-  if (mask[0]) call.run(28);
+  if (mask[0]) call.run(37);
+  if (mask[0]) call.run(38);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -308,8 +308,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(25);
-  if (mask[0]) call.run(29);
+  if (mask[0]) call.run(39);
+  if (mask[0]) call.run(40);
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

@@ -11,7 +11,7 @@
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_0_logp_step {
+struct Step_cross_entropy_forward_0_logp {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -58,7 +58,7 @@ int run_cross_entropy_forward_0_logp(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_0_logp_step<scalar_t> step;
+  Step_cross_entropy_forward_0_logp<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<opmath_t>(1);
   step.c_size = rt::Divider(call.dims[1]);
@@ -73,7 +73,7 @@ extern "C" int cross_entropy_forward_0_logp(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_0_sum_c_step {
+struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -114,7 +114,7 @@ int run_cross_entropy_forward_0_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_0_sum_c_step<scalar_t> step;
+  Step_cross_entropy_forward_0_sum_c<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.sum_c = args.template tensor<opmath_t>(2);
@@ -133,7 +133,7 @@ extern "C" int64_t cross_entropy_forward_0_sum_c_workspace(const OpgenCall* call
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_forward_0_output_step {
+struct Step_cross_entropy_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -207,7 +207,7 @@ int run_cross_entropy_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_0_output_step<scalar_t> step;
+  Step_cross_entropy_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.logp = args.template tensor<const opmath_t>(2);
@@ -238,9 +238,131 @@ extern "C" int64_t cross_entropy_forward_0_output_workspace(const OpgenCall* cal
 // reals: label_smoothing
 // ints: ignore_index
 
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_1_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_1_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},  // input
+      {3, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_1_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_1_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_1_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_1_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<const opmath_t> logp;
+  rt::Tensor<opmath_t> sum_c;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const int64_t c = inner;
+    folds->sum_c_value_fold.add(weight.load(c) * logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
+    sum_c.store(sum_c_value, n, place);
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_1_sum_c(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {2, 1, -1},  // weight
+      {3, 3, 2},   // logp
+      {4, 2, 1},   // sum_c
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_1_sum_c<scalar_t> step;
+  step.weight = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<const opmath_t>(1);
+  step.sum_c = args.template tensor<opmath_t>(2);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_1_sum_c(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_1_sum_c<scalar_t>(*call));
+}
+
+extern "C" int64_t cross_entropy_forward_1_sum_c_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_forward_1_output_step {
+struct Step_cross_entropy_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -297,7 +419,7 @@ int run_cross_entropy_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_1_output_step<scalar_t> step;
+  Step_cross_entropy_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.logp = args.template tensor<const opmath_t>(2);
@@ -330,7 +452,69 @@ extern "C" int64_t cross_entropy_forward_1_output_workspace(const OpgenCall* cal
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_2_output_step {
+struct Step_cross_entropy_forward_2_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_2_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},  // input
+      {3, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_2_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_2_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_2_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -388,7 +572,7 @@ int run_cross_entropy_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_2_output_step<scalar_t> step;
+  Step_cross_entropy_forward_2_output<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.target = args.template tensor<const int64_t>(2);
@@ -420,7 +604,7 @@ extern "C" int64_t cross_entropy_forward_2_output_workspace(const OpgenCall* cal
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_3_logp_step {
+struct Step_cross_entropy_forward_3_logp {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -467,7 +651,7 @@ int run_cross_entropy_forward_3_logp(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_3_logp_step<scalar_t> step;
+  Step_cross_entropy_forward_3_logp<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<opmath_t>(1);
   step.c_size = rt::Divider(call.dims[1]);
@@ -482,7 +666,7 @@ extern "C" int cross_entropy_forward_3_logp(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_3_sum_c_step {
+struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logp;
@@ -521,7 +705,7 @@ int run_cross_entropy_forward_3_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_3_sum_c_step<scalar_t> step;
+  Step_cross_entropy_forward_3_sum_c<scalar_t> step;
   step.logp = args.template tensor<const opmath_t>(0);
   step.sum_c = args.template tensor<opmath_t>(1);
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -539,7 +723,7 @@ extern "C" int64_t cross_entropy_forward_3_sum_c_workspace(const OpgenCall* call
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_forward_3_output_step {
+struct Step_cross_entropy_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -604,7 +788,7 @@ int run_cross_entropy_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_3_output_step<scalar_t> step;
+  Step_cross_entropy_forward_3_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.sum_c = args.template tensor<const opmath_t>(2);
@@ -634,9 +818,128 @@ extern "C" int64_t cross_entropy_forward_3_output_workspace(const OpgenCall* cal
 // reals: label_smoothing
 // ints: ignore_index
 
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_4_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_4_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},  // input
+      {2, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_4_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_4_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_4_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_4_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> logp;
+  rt::Tensor<opmath_t> sum_c;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_c_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
+    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const int64_t c = inner;
+    folds->sum_c_value_fold.add(logp.load(n, c, place));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
+    sum_c.store(sum_c_value, n, place);
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_4_sum_c(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {2, 3, 2},  // logp
+      {3, 2, 1},  // sum_c
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_4_sum_c<scalar_t> step;
+  step.logp = args.template tensor<const opmath_t>(0);
+  step.sum_c = args.template tensor<opmath_t>(1);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::columns<true>(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_4_sum_c(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_4_sum_c<scalar_t>(*call));
+}
+
+extern "C" int64_t cross_entropy_forward_4_sum_c_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, rt::batch_count(*call) * call->dims[0], call->dims[1], 24);
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_forward_4_output_step {
+struct Step_cross_entropy_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -690,7 +993,7 @@ int run_cross_entropy_forward_4_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_4_output_step<scalar_t> step;
+  Step_cross_entropy_forward_4_output<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.sum_c = args.template tensor<const opmath_t>(2);
@@ -722,7 +1025,69 @@ extern "C" int64_t cross_entropy_forward_4_output_workspace(const OpgenCall* cal
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_forward_5_output_step {
+struct Step_cross_entropy_forward_5_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_forward_5_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},  // input
+      {2, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_forward_5_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_forward_5_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_forward_5_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logp;
@@ -777,7 +1142,7 @@ int run_cross_entropy_forward_5_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_forward_5_output_step<scalar_t> step;
+  Step_cross_entropy_forward_5_output<scalar_t> step;
   step.logp = args.template tensor<const opmath_t>(0);
   step.target = args.template tensor<const int64_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -809,7 +1174,7 @@ extern "C" int64_t cross_entropy_forward_5_output_workspace(const OpgenCall* cal
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_0_logp_step {
+struct Step_cross_entropy_backward_0_logp {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -856,7 +1221,7 @@ int run_cross_entropy_backward_0_logp(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_logp_step<scalar_t> step;
+  Step_cross_entropy_backward_0_logp<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<opmath_t>(1);
   step.c_size = rt::Divider(call.dims[1]);
@@ -871,7 +1236,7 @@ extern "C" int cross_entropy_backward_0_logp(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_0_sum_c_step {
+struct Step_cross_entropy_backward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> weight;
@@ -912,7 +1277,7 @@ int run_cross_entropy_backward_0_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_sum_c_step<scalar_t> step;
+  Step_cross_entropy_backward_0_sum_c<scalar_t> step;
   step.weight = args.template tensor<const scalar_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.sum_c = args.template tensor<opmath_t>(2);
@@ -931,7 +1296,7 @@ extern "C" int64_t cross_entropy_backward_0_sum_c_workspace(const OpgenCall* cal
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_sum_n_all_2_step {
+struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1011,7 +1376,7 @@ int run_cross_entropy_backward_0_grad_sum_n_all_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_sum_n_all_2_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_sum_n_all_2<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.logp = args.template tensor<const opmath_t>(2);
@@ -1040,7 +1405,7 @@ extern "C" int64_t cross_entropy_backward_0_grad_sum_n_all_2_workspace(const Opg
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_input_step {
+struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1120,7 +1485,7 @@ int run_cross_entropy_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.sum_n_all_2 = args.template tensor<const opmath_t>(2);
@@ -1142,7 +1507,7 @@ extern "C" int cross_entropy_backward_0_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_sum_c_step {
+struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1195,7 +1560,7 @@ int run_cross_entropy_backward_0_grad_weight_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_sum_c_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight_sum_c<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.sum_n_all_2 = args.template tensor<const opmath_t>(1);
   step.target = args.template tensor<const int64_t>(2);
@@ -1215,7 +1580,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_sum_c(const OpgenCall* call)
 }
 
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_hit_base_step {
+struct Step_cross_entropy_backward_0_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight_hit;
@@ -1248,7 +1613,7 @@ int run_cross_entropy_backward_0_grad_weight_hit_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_hit_base_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight_hit_base<scalar_t> step;
   step.grad_weight_hit = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -1261,7 +1626,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_hit_base(const OpgenCall* ca
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_hit_step {
+struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1307,7 +1672,7 @@ int run_cross_entropy_backward_0_grad_weight_hit(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_hit_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight_hit<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_weight_hit = args.template tensor<opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -1331,7 +1696,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_hit(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_share_base_step {
+struct Step_cross_entropy_backward_0_grad_weight_share_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight_share;
@@ -1364,7 +1729,7 @@ int run_cross_entropy_backward_0_grad_weight_share_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_share_base_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight_share_base<scalar_t> step;
   step.grad_weight_share = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -1377,7 +1742,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_share_base(const OpgenCall* 
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_share_step {
+struct Step_cross_entropy_backward_0_grad_weight_share {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1410,7 +1775,7 @@ int run_cross_entropy_backward_0_grad_weight_share(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_share_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight_share<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_weight_share = args.template tensor<opmath_t>(1);
   step.grad_sum_n_all_2 = args.template tensor<const opmath_t>(2);
@@ -1429,7 +1794,7 @@ extern "C" int cross_entropy_backward_0_grad_weight_share(const OpgenCall* call)
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cross_entropy_backward_0_grad_weight_step {
+struct Step_cross_entropy_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_weight_sum_c;
@@ -1475,7 +1840,7 @@ int run_cross_entropy_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_0_grad_weight_step<scalar_t> step;
+  Step_cross_entropy_backward_0_grad_weight<scalar_t> step;
   step.grad_weight_sum_c = args.template tensor<const opmath_t>(0);
   step.grad_weight_hit = args.template tensor<const opmath_t>(1);
   step.grad_weight_share = args.template tensor<const opmath_t>(2);
@@ -1497,7 +1862,69 @@ extern "C" int cross_entropy_backward_0_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_1_grad_input_step {
+struct Step_cross_entropy_backward_1_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_backward_1_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 3, 2},  // input
+      {4, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_backward_1_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_backward_1_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_1_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1575,7 +2002,7 @@ int run_cross_entropy_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_1_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_1_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -1596,7 +2023,7 @@ extern "C" int cross_entropy_backward_1_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cross_entropy_backward_1_grad_weight_sum_c_step {
+struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1647,7 +2074,7 @@ int run_cross_entropy_backward_1_grad_weight_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_1_grad_weight_sum_c_step<scalar_t> step;
+  Step_cross_entropy_backward_1_grad_weight_sum_c<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const int64_t>(1);
   step.logp = args.template tensor<const opmath_t>(2);
@@ -1666,7 +2093,7 @@ extern "C" int cross_entropy_backward_1_grad_weight_sum_c(const OpgenCall* call)
 }
 
 template <typename scalar_t>
-struct cross_entropy_backward_1_grad_weight_hit_base_step {
+struct Step_cross_entropy_backward_1_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight_hit;
@@ -1699,7 +2126,7 @@ int run_cross_entropy_backward_1_grad_weight_hit_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_1_grad_weight_hit_base_step<scalar_t> step;
+  Step_cross_entropy_backward_1_grad_weight_hit_base<scalar_t> step;
   step.grad_weight_hit = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -1712,7 +2139,7 @@ extern "C" int cross_entropy_backward_1_grad_weight_hit_base(const OpgenCall* ca
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct cross_entropy_backward_1_grad_weight_hit_step {
+struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1756,7 +2183,7 @@ int run_cross_entropy_backward_1_grad_weight_hit(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_1_grad_weight_hit_step<scalar_t> step;
+  Step_cross_entropy_backward_1_grad_weight_hit<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_weight_hit = args.template tensor<opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -1780,7 +2207,7 @@ extern "C" int cross_entropy_backward_1_grad_weight_hit(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct cross_entropy_backward_1_grad_weight_step {
+struct Step_cross_entropy_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_weight_sum_c;
@@ -1821,7 +2248,7 @@ int run_cross_entropy_backward_1_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_1_grad_weight_step<scalar_t> step;
+  Step_cross_entropy_backward_1_grad_weight<scalar_t> step;
   step.grad_weight_sum_c = args.template tensor<const opmath_t>(0);
   step.grad_weight_hit = args.template tensor<const opmath_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -1842,7 +2269,69 @@ extern "C" int cross_entropy_backward_1_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_2_grad_input_step {
+struct Step_cross_entropy_backward_2_logp {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_backward_2_logp(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 3, 2},  // input
+      {4, 3, 2},  // logp
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_backward_2_logp<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp = args.template tensor<opmath_t>(1);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_backward_2_logp(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_logp<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1920,7 +2409,7 @@ int run_cross_entropy_backward_2_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_2_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_2_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -1941,7 +2430,7 @@ extern "C" int cross_entropy_backward_2_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct cross_entropy_backward_2_grad_weight_sum_c_step {
+struct Step_cross_entropy_backward_2_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -1992,7 +2481,7 @@ int run_cross_entropy_backward_2_grad_weight_sum_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_2_grad_weight_sum_c_step<scalar_t> step;
+  Step_cross_entropy_backward_2_grad_weight_sum_c<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.logp = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -2011,7 +2500,7 @@ extern "C" int cross_entropy_backward_2_grad_weight_sum_c(const OpgenCall* call)
 }
 
 template <typename scalar_t>
-struct cross_entropy_backward_2_grad_weight_hit_base_step {
+struct Step_cross_entropy_backward_2_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight_hit;
@@ -2044,7 +2533,7 @@ int run_cross_entropy_backward_2_grad_weight_hit_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_2_grad_weight_hit_base_step<scalar_t> step;
+  Step_cross_entropy_backward_2_grad_weight_hit_base<scalar_t> step;
   step.grad_weight_hit = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -2057,7 +2546,7 @@ extern "C" int cross_entropy_backward_2_grad_weight_hit_base(const OpgenCall* ca
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct cross_entropy_backward_2_grad_weight_hit_step {
+struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -2101,7 +2590,7 @@ int run_cross_entropy_backward_2_grad_weight_hit(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_2_grad_weight_hit_step<scalar_t> step;
+  Step_cross_entropy_backward_2_grad_weight_hit<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_weight_hit = args.template tensor<opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -2123,6 +2612,62 @@ extern "C" int cross_entropy_backward_2_grad_weight_hit(const OpgenCall* call) {
   });
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_cross_entropy_backward_2_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_weight_sum_c;
+  rt::Tensor<const opmath_t> grad_weight_hit;
+  rt::Tensor<scalar_t> grad_weight;
+
+  OPGEN_DEVICE void compute(opmath_t grad_weight_sum_c, opmath_t grad_weight_hit, opmath_t* grad_weight) const {
+    *grad_weight = grad_weight_sum_c + grad_weight_hit;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    const int64_t c = point;
+    opmath_t grad_weight_value;
+    compute(grad_weight_sum_c.load(c), grad_weight_hit.load(c), &grad_weight_value);
+    grad_weight.store(grad_weight_value, c);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
+    const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
+    rt::Pack<scalar_t, V> grad_weight_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_weight_value;
+      compute(grad_weight_sum_c_pack.get(i), grad_weight_hit_pack.get(i), &grad_weight_value);
+      grad_weight_pack.set(i, grad_weight_value);
+    }
+    rt::store_pack(grad_weight, first, grad_weight_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_backward_2_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {6, 1, -1},  // grad_weight_sum_c
+      {7, 1, -1},  // grad_weight_hit
+      {8, 1, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_backward_2_grad_weight<scalar_t> step;
+  step.grad_weight_sum_c = args.template tensor<const opmath_t>(0);
+  step.grad_weight_hit = args.template tensor<const opmath_t>(1);
+  step.grad_weight = args.template tensor<scalar_t>(2);
+  const int64_t points = call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int cross_entropy_backward_2_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_2_grad_weight<scalar_t>(*call));
+}
+
 // --- backward_3
 // tensors: grad_output, input, target, logp_max, logp_log, sum_n_all_2, grad_input
 // dims: N, C
@@ -2131,7 +2676,7 @@ extern "C" int cross_entropy_backward_2_grad_weight_hit(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_3_logp_log_step {
+struct Step_cross_entropy_backward_3_logp_log {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -2182,7 +2727,7 @@ int run_cross_entropy_backward_3_logp_log(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_3_logp_log_step<scalar_t> step;
+  Step_cross_entropy_backward_3_logp_log<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.logp_max = args.template tensor<opmath_t>(1);
   step.logp_log = args.template tensor<opmath_t>(2);
@@ -2198,7 +2743,7 @@ extern "C" int cross_entropy_backward_3_logp_log(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct cross_entropy_backward_3_sum_n_all_2_step {
+struct Step_cross_entropy_backward_3_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -2234,7 +2779,7 @@ int run_cross_entropy_backward_3_sum_n_all_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_3_sum_n_all_2_step<scalar_t> step;
+  Step_cross_entropy_backward_3_sum_n_all_2<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.sum_n_all_2 = args.template tensor<opmath_t>(1);
   step.ignore_index = call.ints[0];
@@ -2253,7 +2798,7 @@ extern "C" int64_t cross_entropy_backward_3_sum_n_all_2_workspace(const OpgenCal
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_3_grad_input_step {
+struct Step_cross_entropy_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -2315,7 +2860,7 @@ int run_cross_entropy_backward_3_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_3_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_3_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.sum_n_all_2 = args.template tensor<const opmath_t>(2);
@@ -2344,7 +2889,74 @@ extern "C" int cross_entropy_backward_3_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_4_grad_input_step {
+struct Step_cross_entropy_backward_4_logp_log {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp_max;
+  rt::Tensor<opmath_t> logp_log;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_value_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_value_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    if (Team::rank() == 0) {
+      logp_log.store(rt::log(logp_sum), n, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_backward_4_logp_log(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 3, 2},  // input
+      {3, 2, 1},  // logp_max
+      {4, 2, 1},  // logp_log
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_backward_4_logp_log<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp_max = args.template tensor<opmath_t>(1);
+  step.logp_log = args.template tensor<opmath_t>(2);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_backward_4_logp_log(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_4_logp_log<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -2404,7 +3016,7 @@ int run_cross_entropy_backward_4_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_4_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_4_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.logp_max = args.template tensor<const opmath_t>(2);
@@ -2432,7 +3044,74 @@ extern "C" int cross_entropy_backward_4_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct cross_entropy_backward_5_grad_input_step {
+struct Step_cross_entropy_backward_5_logp_log {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> logp_max;
+  rt::Tensor<opmath_t> logp_log;
+  rt::Divider c_size;
+  rt::Divider batch_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    rt::Max<opmath_t> logp_max_value_fold;
+    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+      logp_max_value_fold.add(input.load(n, c, place));
+    }
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
+    rt::Sum<opmath_t> logp_sum_fold;
+    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
+      stop = rt::next_stop<Team>(stop, c_size.size);
+      for (; c < stop; c += Team::size) {
+        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
+      }
+      logp_sum_fold.settle();
+    }
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    if (Team::rank() == 0) {
+      logp_log.store(rt::log(logp_sum), n, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_cross_entropy_backward_5_logp_log(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {1, 3, 2},  // input
+      {3, 2, 1},  // logp_max
+      {4, 2, 1},  // logp_log
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_cross_entropy_backward_5_logp_log<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.logp_max = args.template tensor<opmath_t>(1);
+  step.logp_log = args.template tensor<opmath_t>(2);
+  step.c_size = rt::Divider(call.dims[1]);
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[0], call.dims[1]);
+}
+
+extern "C" int cross_entropy_backward_5_logp_log(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_cross_entropy_backward_5_logp_log<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -2492,7 +3171,7 @@ int run_cross_entropy_backward_5_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  cross_entropy_backward_5_grad_input_step<scalar_t> step;
+  Step_cross_entropy_backward_5_grad_input<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.logp_max = args.template tensor<const opmath_t>(2);
@@ -2520,57 +3199,79 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     // 2
     {cross_entropy_forward_0_output, cross_entropy_forward_0_output_workspace, 1},
     // 3
-    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace, 1},
+    {cross_entropy_forward_1_logp, nullptr, 0},
     // 4
-    {cross_entropy_forward_2_output, cross_entropy_forward_2_output_workspace, 1},
+    {cross_entropy_forward_1_sum_c, cross_entropy_forward_1_sum_c_workspace, 0},
     // 5
-    {cross_entropy_forward_3_logp, nullptr, 0},
+    {cross_entropy_forward_1_output, cross_entropy_forward_1_output_workspace, 1},
     // 6
-    {cross_entropy_forward_3_sum_c, cross_entropy_forward_3_sum_c_workspace, 0},
+    {cross_entropy_forward_2_logp, nullptr, 0},
     // 7
-    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace, 1},
+    {cross_entropy_forward_2_output, cross_entropy_forward_2_output_workspace, 1},
     // 8
-    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace, 1},
+    {cross_entropy_forward_3_logp, nullptr, 0},
     // 9
-    {cross_entropy_forward_5_output, cross_entropy_forward_5_output_workspace, 1},
+    {cross_entropy_forward_3_sum_c, cross_entropy_forward_3_sum_c_workspace, 0},
     // 10
-    {cross_entropy_backward_0_logp, nullptr, 0},
+    {cross_entropy_forward_3_output, cross_entropy_forward_3_output_workspace, 1},
     // 11
-    {cross_entropy_backward_0_sum_c, cross_entropy_backward_0_sum_c_workspace, 0},
+    {cross_entropy_forward_4_logp, nullptr, 0},
     // 12
-    {cross_entropy_backward_0_grad_sum_n_all_2, cross_entropy_backward_0_grad_sum_n_all_2_workspace, 1},
+    {cross_entropy_forward_4_sum_c, cross_entropy_forward_4_sum_c_workspace, 0},
     // 13
-    {cross_entropy_backward_0_grad_input, nullptr, 0},
+    {cross_entropy_forward_4_output, cross_entropy_forward_4_output_workspace, 1},
     // 14
-    {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_forward_5_logp, nullptr, 0},
     // 15
-    {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
+    {cross_entropy_forward_5_output, cross_entropy_forward_5_output_workspace, 1},
     // 16
-    {cross_entropy_backward_0_grad_weight_share, nullptr, 0},
+    {cross_entropy_backward_0_logp, nullptr, 0},
     // 17
-    {cross_entropy_backward_0_grad_weight, nullptr, 0},
+    {cross_entropy_backward_0_sum_c, cross_entropy_backward_0_sum_c_workspace, 0},
     // 18
-    {cross_entropy_backward_1_grad_input, nullptr, 0},
+    {cross_entropy_backward_0_grad_sum_n_all_2, cross_entropy_backward_0_grad_sum_n_all_2_workspace, 1},
     // 19
-    {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_backward_0_grad_input, nullptr, 0},
     // 20
-    {cross_entropy_backward_1_grad_weight_hit, nullptr, 1},
+    {cross_entropy_backward_0_grad_weight_sum_c, nullptr, 0},
     // 21
-    {cross_entropy_backward_1_grad_weight, nullptr, 0},
+    {cross_entropy_backward_0_grad_weight_hit, nullptr, 1},
     // 22
-    {cross_entropy_backward_2_grad_input, nullptr, 0},
+    {cross_entropy_backward_0_grad_weight_share, nullptr, 0},
     // 23
-    {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
+    {cross_entropy_backward_0_grad_weight, nullptr, 0},
     // 24
-    {cross_entropy_backward_2_grad_weight_hit, nullptr, 1},
+    {cross_entropy_backward_1_logp, nullptr, 0},
     // 25
-    {cross_entropy_backward_3_logp_log, nullptr, 0},
+    {cross_entropy_backward_1_grad_input, nullptr, 0},
     // 26
-    {cross_entropy_backward_3_sum_n_all_2, cross_entropy_backward_3_sum_n_all_2_workspace, 0},
+    {cross_entropy_backward_1_grad_weight_sum_c, nullptr, 0},
     // 27
-    {cross_entropy_backward_3_grad_input, nullptr, 0},
+    {cross_entropy_backward_1_grad_weight_hit, nullptr, 1},
     // 28
-    {cross_entropy_backward_4_grad_input, nullptr, 0},
+    {cross_entropy_backward_1_grad_weight, nullptr, 0},
     // 29
+    {cross_entropy_backward_2_logp, nullptr, 0},
+    // 30
+    {cross_entropy_backward_2_grad_input, nullptr, 0},
+    // 31
+    {cross_entropy_backward_2_grad_weight_sum_c, nullptr, 0},
+    // 32
+    {cross_entropy_backward_2_grad_weight_hit, nullptr, 1},
+    // 33
+    {cross_entropy_backward_2_grad_weight, nullptr, 0},
+    // 34
+    {cross_entropy_backward_3_logp_log, nullptr, 0},
+    // 35
+    {cross_entropy_backward_3_sum_n_all_2, cross_entropy_backward_3_sum_n_all_2_workspace, 0},
+    // 36
+    {cross_entropy_backward_3_grad_input, nullptr, 0},
+    // 37
+    {cross_entropy_backward_4_logp_log, nullptr, 0},
+    // 38
+    {cross_entropy_backward_4_grad_input, nullptr, 0},
+    // 39
+    {cross_entropy_backward_5_logp_log, nullptr, 0},
+    // 40
     {cross_entropy_backward_5_grad_input, nullptr, 0},
 };

@@ -177,6 +177,122 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_1_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
+  outer.batch(call, nullptr, &logp, &sum_c);
+  rt::Loops<3> over_c;
+  over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * logp_at[i];
+            sum_c_value_fold.add(lane, value);
+          });
+          sum_c_value_fold.ran(run.size);
+        });
+        const opmath_t sum_c_value = sum_c_value_fold.value();
+        rt::store(sum_c, row.at[2], sum_c_value);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[0]);
+          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
+        });
+        sum_c_value_fold.finish();
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
@@ -222,6 +338,73 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   });
   const opmath_t output_value = total.output_value_fold.value();
   rt::store(output, rt::origin.at[4], output_value);
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_2_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -462,6 +645,116 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_4_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_4_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  rt::Loops<2> outer;
+  outer.dim(N, {logp.stride(0), sum_c.stride(0)});
+  outer.batch(call, &logp, &sum_c);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {logp.stride(1), 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
+          sum_c_value_fold.ran(run.size);
+        });
+        const opmath_t sum_c_value = sum_c_value_fold.value();
+        rt::store(sum_c, row.at[1], sum_c_value);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
+          sum_c_value_fold.ran(columns.size);
+        });
+        sum_c_value_fold.finish();
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
@@ -505,6 +798,73 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   });
   const opmath_t output_value = total.output_value_fold.value();
   rt::store(output, rt::origin.at[3], output_value);
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_5_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -1084,6 +1444,73 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
+int backward_1_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1344,6 +1771,73 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
+int backward_2_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
+  rt::Loops<2> outer;
+  outer.dim(N, {input.stride(0), logp.stride(0)});
+  outer.batch(call, &input, &logp);
+  rt::Loops<2> over_c;
+  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
+          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1583,6 +2077,26 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_2_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_weight(call, 8, 1);
+  rt::Loops<3> outer;
+  outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_sum_c_at[i] + grad_weight_hit_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
@@ -1786,6 +2300,70 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
+int backward_4_logp_log(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
+  outer.batch(call, &input, &logp_max, &logp_log);
+  rt::Loops<3> over_c;
+  over_c.dim(C, {input.stride(1), 0, 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max_value = logp_max_value_fold.value();
+        rt::store(logp_max, row.at[1], logp_max_value);
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max_value);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        rt::store(logp_log, row.at[2], rt::log(logp_sum));
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+        });
+        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            logp_sum_fold.add(i, value);
+          });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
@@ -1881,6 +2459,70 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
             grad_input_out.set(i, keep_2[i] ? part_7 : opmath_t(0));
           });
         });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int backward_5_logp_log(const OpgenCall& call, OpgenHost& host) {
+  const int64_t N = call.dims[0];
+  const int64_t C = call.dims[1];
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
+  outer.batch(call, &input, &logp_max, &logp_log);
+  rt::Loops<3> over_c;
+  over_c.dim(C, {input.stride(1), 0, 0});
+  if (call.batch_ndim == 0) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max_value = logp_max_value_fold.value();
+        rt::store(logp_max, row.at[1], logp_max_value);
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max_value);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        rt::store(logp_log, row.at[2], rt::log(logp_sum));
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+        });
+        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            logp_sum_fold.add(i, value);
+          });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
       });
     });
   }
@@ -1997,31 +2639,42 @@ OPGEN_STEPS(cross_entropy) = {
     OPGEN_STEP(forward_0_logp),                // 0
     OPGEN_STEP(forward_0_sum_c),               // 1
     OPGEN_STEP(forward_0_output),              // 2
-    OPGEN_STEP(forward_1_output),              // 3
-    OPGEN_STEP(forward_2_output),              // 4
-    OPGEN_STEP(forward_3_logp),                // 5
-    OPGEN_STEP(forward_3_sum_c),               // 6
-    OPGEN_STEP(forward_3_output),              // 7
-    OPGEN_STEP(forward_4_output),              // 8
-    OPGEN_STEP(forward_5_output),              // 9
-    OPGEN_STEP(backward_0_logp),               // 10
-    OPGEN_STEP(backward_0_sum_c),              // 11
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 12
-    OPGEN_STEP(backward_0_grad_input),         // 13
-    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 14
-    OPGEN_STEP(backward_0_grad_weight_hit),    // 15
-    OPGEN_STEP(backward_0_grad_weight_share),  // 16
-    OPGEN_STEP(backward_0_grad_weight),        // 17
-    OPGEN_STEP(backward_1_grad_input),         // 18
-    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 19
-    OPGEN_STEP(backward_1_grad_weight_hit),    // 20
-    OPGEN_STEP(backward_1_grad_weight),        // 21
-    OPGEN_STEP(backward_2_grad_input),         // 22
-    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 23
-    OPGEN_STEP(backward_2_grad_weight_hit),    // 24
-    OPGEN_STEP(backward_3_logp_log),           // 25
-    OPGEN_STEP(backward_3_sum_n_all_2),        // 26
-    OPGEN_STEP(backward_3_grad_input),         // 27
-    OPGEN_STEP(backward_4_grad_input),         // 28
-    OPGEN_STEP(backward_5_grad_input),         // 29
+    OPGEN_STEP(forward_1_logp),                // 3
+    OPGEN_STEP(forward_1_sum_c),               // 4
+    OPGEN_STEP(forward_1_output),              // 5
+    OPGEN_STEP(forward_2_logp),                // 6
+    OPGEN_STEP(forward_2_output),              // 7
+    OPGEN_STEP(forward_3_logp),                // 8
+    OPGEN_STEP(forward_3_sum_c),               // 9
+    OPGEN_STEP(forward_3_output),              // 10
+    OPGEN_STEP(forward_4_logp),                // 11
+    OPGEN_STEP(forward_4_sum_c),               // 12
+    OPGEN_STEP(forward_4_output),              // 13
+    OPGEN_STEP(forward_5_logp),                // 14
+    OPGEN_STEP(forward_5_output),              // 15
+    OPGEN_STEP(backward_0_logp),               // 16
+    OPGEN_STEP(backward_0_sum_c),              // 17
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 18
+    OPGEN_STEP(backward_0_grad_input),         // 19
+    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 20
+    OPGEN_STEP(backward_0_grad_weight_hit),    // 21
+    OPGEN_STEP(backward_0_grad_weight_share),  // 22
+    OPGEN_STEP(backward_0_grad_weight),        // 23
+    OPGEN_STEP(backward_1_logp),               // 24
+    OPGEN_STEP(backward_1_grad_input),         // 25
+    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 26
+    OPGEN_STEP(backward_1_grad_weight_hit),    // 27
+    OPGEN_STEP(backward_1_grad_weight),        // 28
+    OPGEN_STEP(backward_2_logp),               // 29
+    OPGEN_STEP(backward_2_grad_input),         // 30
+    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 31
+    OPGEN_STEP(backward_2_grad_weight_hit),    // 32
+    OPGEN_STEP(backward_2_grad_weight),        // 33
+    OPGEN_STEP(backward_3_logp_log),           // 34
+    OPGEN_STEP(backward_3_sum_n_all_2),        // 35
+    OPGEN_STEP(backward_3_grad_input),         // 36
+    OPGEN_STEP(backward_4_logp_log),           // 37
+    OPGEN_STEP(backward_4_grad_input),         // 38
+    OPGEN_STEP(backward_5_logp_log),           // 39
+    OPGEN_STEP(backward_5_grad_input),         // 40
 };

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct elu_forward_output_step {
+struct Step_elu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -50,7 +50,7 @@ int run_elu_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  elu_forward_output_step<scalar_t> step;
+  Step_elu_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.alpha = static_cast<opmath_t>(call.reals[0]);
@@ -70,7 +70,7 @@ extern "C" int elu_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct elu_backward_grad_input_step {
+struct Step_elu_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -114,7 +114,7 @@ int run_elu_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  elu_backward_grad_input_step<scalar_t> step;
+  Step_elu_backward_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

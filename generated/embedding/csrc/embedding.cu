@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct embedding_forward_output_step {
+struct Step_embedding_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -37,7 +37,7 @@ int run_embedding_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_forward_output_step<scalar_t> step;
+  Step_embedding_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const int64_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -59,7 +59,7 @@ extern "C" int embedding_forward_output(const OpgenCall* call) {
 // dims: V, D
 
 template <typename scalar_t>
-struct embedding_backward_grad_weight_base_step {
+struct Step_embedding_backward_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -95,7 +95,7 @@ int run_embedding_backward_grad_weight_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_backward_grad_weight_base_step<scalar_t> step;
+  Step_embedding_backward_grad_weight_base<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -109,7 +109,7 @@ extern "C" int embedding_backward_grad_weight_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct embedding_backward_grad_weight_step {
+struct Step_embedding_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -139,7 +139,7 @@ int run_embedding_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_backward_grad_weight_step<scalar_t> step;
+  Step_embedding_backward_grad_weight<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct embedding_bag_forward_0_output_step {
+struct Step_embedding_bag_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> input;
@@ -54,7 +54,7 @@ int run_embedding_bag_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_forward_0_output_step<scalar_t> step;
+  Step_embedding_bag_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.per_sample_weights = args.template tensor<const scalar_t>(2);
@@ -78,7 +78,7 @@ extern "C" int embedding_bag_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct embedding_bag_forward_1_output_step {
+struct Step_embedding_bag_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> input;
@@ -120,7 +120,7 @@ int run_embedding_bag_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_forward_1_output_step<scalar_t> step;
+  Step_embedding_bag_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const int64_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -142,7 +142,7 @@ extern "C" int embedding_bag_forward_1_output(const OpgenCall* call) {
 // dims: N, L, V, D
 
 template <typename scalar_t>
-struct embedding_bag_backward_0_grad_weight_base_step {
+struct Step_embedding_bag_backward_0_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -178,7 +178,7 @@ int run_embedding_bag_backward_0_grad_weight_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_backward_0_grad_weight_base_step<scalar_t> step;
+  Step_embedding_bag_backward_0_grad_weight_base<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[3]);
   const int64_t points = call.dims[2] * call.dims[3];
@@ -192,7 +192,7 @@ extern "C" int embedding_bag_backward_0_grad_weight_base(const OpgenCall* call) 
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct embedding_bag_backward_0_grad_weight_step {
+struct Step_embedding_bag_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -225,7 +225,7 @@ int run_embedding_bag_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_backward_0_grad_weight_step<scalar_t> step;
+  Step_embedding_bag_backward_0_grad_weight<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -247,7 +247,7 @@ extern "C" int embedding_bag_backward_0_grad_weight(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct embedding_bag_backward_0_grad_per_sample_weights_step {
+struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> input;
@@ -293,7 +293,7 @@ int run_embedding_bag_backward_0_grad_per_sample_weights(const OpgenCall& call) 
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_backward_0_grad_per_sample_weights_step<scalar_t> step;
+  Step_embedding_bag_backward_0_grad_per_sample_weights<scalar_t> step;
   step.input = args.template tensor<const int64_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -316,7 +316,7 @@ extern "C" int embedding_bag_backward_0_grad_per_sample_weights(const OpgenCall*
 // dims: N, L, V, D
 
 template <typename scalar_t>
-struct embedding_bag_backward_1_grad_weight_base_step {
+struct Step_embedding_bag_backward_1_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -352,7 +352,7 @@ int run_embedding_bag_backward_1_grad_weight_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_backward_1_grad_weight_base_step<scalar_t> step;
+  Step_embedding_bag_backward_1_grad_weight_base<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[3]);
   const int64_t points = call.dims[2] * call.dims[3];
@@ -366,7 +366,7 @@ extern "C" int embedding_bag_backward_1_grad_weight_base(const OpgenCall* call) 
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct embedding_bag_backward_1_grad_weight_step {
+struct Step_embedding_bag_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_weight;
@@ -397,7 +397,7 @@ int run_embedding_bag_backward_1_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  embedding_bag_backward_1_grad_weight_step<scalar_t> step;
+  Step_embedding_bag_backward_1_grad_weight<scalar_t> step;
   step.grad_weight = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

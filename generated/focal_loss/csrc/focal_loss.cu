@@ -9,7 +9,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct focal_loss_forward_0_output_step {
+struct Step_focal_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -53,7 +53,7 @@ int run_focal_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_forward_0_output_step<scalar_t> step;
+  Step_focal_loss_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.logits = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -77,7 +77,7 @@ extern "C" int64_t focal_loss_forward_0_output_workspace(const OpgenCall* call) 
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct focal_loss_forward_1_output_step {
+struct Step_focal_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -121,7 +121,7 @@ int run_focal_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_forward_1_output_step<scalar_t> step;
+  Step_focal_loss_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.logits = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -145,7 +145,7 @@ extern "C" int64_t focal_loss_forward_1_output_workspace(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct focal_loss_forward_2_output_step {
+struct Step_focal_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -195,7 +195,7 @@ int run_focal_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_forward_2_output_step<scalar_t> step;
+  Step_focal_loss_forward_2_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.logits = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -217,7 +217,7 @@ extern "C" int focal_loss_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct focal_loss_backward_0_grad_logits_step {
+struct Step_focal_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> logits;
@@ -282,7 +282,7 @@ int run_focal_loss_backward_0_grad_logits(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_backward_0_grad_logits_step<scalar_t> step;
+  Step_focal_loss_backward_0_grad_logits<scalar_t> step;
   step.logits = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.grad_logits = args.template tensor<scalar_t>(2);
@@ -305,7 +305,7 @@ extern "C" int focal_loss_backward_0_grad_logits(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct focal_loss_backward_1_grad_logits_step {
+struct Step_focal_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> logits;
@@ -370,7 +370,7 @@ int run_focal_loss_backward_1_grad_logits(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_backward_1_grad_logits_step<scalar_t> step;
+  Step_focal_loss_backward_1_grad_logits<scalar_t> step;
   step.logits = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.grad_logits = args.template tensor<scalar_t>(2);
@@ -393,7 +393,7 @@ extern "C" int focal_loss_backward_1_grad_logits(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct focal_loss_backward_2_grad_logits_step {
+struct Step_focal_loss_backward_2_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -459,7 +459,7 @@ int run_focal_loss_backward_2_grad_logits(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  focal_loss_backward_2_grad_logits_step<scalar_t> step;
+  Step_focal_loss_backward_2_grad_logits<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.logits = args.template tensor<const scalar_t>(1);
   step.target = args.template tensor<const scalar_t>(2);

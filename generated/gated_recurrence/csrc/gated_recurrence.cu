@@ -9,7 +9,7 @@
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct gated_recurrence_forward_0_state_step {
+struct Step_gated_recurrence_forward_0_state {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> state;
@@ -44,7 +44,7 @@ int run_gated_recurrence_forward_0_state(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_forward_0_state_step<scalar_t> step;
+  Step_gated_recurrence_forward_0_state<scalar_t> step;
   step.state = args.template tensor<opmath_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.initial = args.template tensor<const scalar_t>(2);
@@ -65,7 +65,7 @@ extern "C" int gated_recurrence_forward_0_state(const OpgenCall* call) {
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct gated_recurrence_forward_1_state_step {
+struct Step_gated_recurrence_forward_1_state {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> state;
@@ -98,7 +98,7 @@ int run_gated_recurrence_forward_1_state(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_forward_1_state_step<scalar_t> step;
+  Step_gated_recurrence_forward_1_state<scalar_t> step;
   step.state = args.template tensor<opmath_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -118,7 +118,7 @@ extern "C" int gated_recurrence_forward_1_state(const OpgenCall* call) {
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct gated_recurrence_backward_0_grad_state_1_step {
+struct Step_gated_recurrence_backward_0_grad_state_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_state_1;
@@ -158,7 +158,7 @@ int run_gated_recurrence_backward_0_grad_state_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_backward_0_grad_state_1_step<scalar_t> step;
+  Step_gated_recurrence_backward_0_grad_state_1<scalar_t> step;
   step.grad_state_1 = args.template tensor<opmath_t>(0);
   step.grad_state = args.template tensor<const scalar_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
@@ -175,7 +175,7 @@ extern "C" int gated_recurrence_backward_0_grad_state_1(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gated_recurrence_backward_0_grad_state_start_step {
+struct Step_gated_recurrence_backward_0_grad_state_start {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_state_start;
@@ -209,7 +209,7 @@ int run_gated_recurrence_backward_0_grad_state_start(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_backward_0_grad_state_start_step<scalar_t> step;
+  Step_gated_recurrence_backward_0_grad_state_start<scalar_t> step;
   step.grad_state_start = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
@@ -225,7 +225,7 @@ extern "C" int gated_recurrence_backward_0_grad_state_start(const OpgenCall* cal
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gated_recurrence_backward_0_grad_gate_step {
+struct Step_gated_recurrence_backward_0_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_gate;
@@ -257,7 +257,7 @@ int run_gated_recurrence_backward_0_grad_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_backward_0_grad_gate_step<scalar_t> step;
+  Step_gated_recurrence_backward_0_grad_gate<scalar_t> step;
   step.grad_gate = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.initial = args.template tensor<const scalar_t>(2);
@@ -278,7 +278,7 @@ extern "C" int gated_recurrence_backward_0_grad_gate(const OpgenCall* call) {
 
 // every place goes on from the one before it; sequences that do not meet run side by side
 template <typename scalar_t>
-struct gated_recurrence_backward_1_grad_state_1_step {
+struct Step_gated_recurrence_backward_1_grad_state_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_state_1;
@@ -318,7 +318,7 @@ int run_gated_recurrence_backward_1_grad_state_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_backward_1_grad_state_1_step<scalar_t> step;
+  Step_gated_recurrence_backward_1_grad_state_1<scalar_t> step;
   step.grad_state_1 = args.template tensor<opmath_t>(0);
   step.grad_state = args.template tensor<const scalar_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
@@ -335,7 +335,7 @@ extern "C" int gated_recurrence_backward_1_grad_state_1(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gated_recurrence_backward_1_grad_gate_step {
+struct Step_gated_recurrence_backward_1_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_gate;
@@ -370,7 +370,7 @@ int run_gated_recurrence_backward_1_grad_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gated_recurrence_backward_1_grad_gate_step<scalar_t> step;
+  Step_gated_recurrence_backward_1_grad_gate<scalar_t> step;
   step.grad_gate = args.template tensor<scalar_t>(0);
   step.grad_state_1 = args.template tensor<const opmath_t>(1);
   step.state = args.template tensor<const scalar_t>(2);

@@ -10,7 +10,7 @@
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct gaussian_kernel_sum_forward_output_step {
+struct Step_gaussian_kernel_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -67,7 +67,7 @@ int run_gaussian_kernel_sum_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gaussian_kernel_sum_forward_output_step<scalar_t> step;
+  Step_gaussian_kernel_sum_forward_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.x = args.template tensor<const scalar_t>(1);
   step.y = args.template tensor<const scalar_t>(2);
@@ -87,7 +87,8 @@ extern "C" int gaussian_kernel_sum_forward_output(const OpgenCall* call) {
 }
 
 extern "C" int64_t gaussian_kernel_sum_forward_output_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[3];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward
@@ -97,7 +98,7 @@ extern "C" int64_t gaussian_kernel_sum_forward_output_workspace(const OpgenCall*
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct gaussian_kernel_sum_backward_grad_x_sum_step {
+struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_x_sum;
@@ -165,7 +166,7 @@ int run_gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gaussian_kernel_sum_backward_grad_x_sum_step<scalar_t> step;
+  Step_gaussian_kernel_sum_backward_grad_x_sum<scalar_t> step;
   step.grad_x_sum = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.b = args.template tensor<const scalar_t>(2);
@@ -188,12 +189,13 @@ extern "C" int gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall* call) {
 }
 
 extern "C" int64_t gaussian_kernel_sum_backward_grad_x_sum_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gaussian_kernel_sum_backward_grad_x_step {
+struct Step_gaussian_kernel_sum_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_x_sum;
@@ -235,7 +237,7 @@ int run_gaussian_kernel_sum_backward_grad_x(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gaussian_kernel_sum_backward_grad_x_step<scalar_t> step;
+  Step_gaussian_kernel_sum_backward_grad_x<scalar_t> step;
   step.grad_x_sum = args.template tensor<const opmath_t>(0);
   step.grad_x = args.template tensor<scalar_t>(1);
   step.d_size = rt::Divider(call.dims[1]);
@@ -252,7 +254,7 @@ extern "C" int gaussian_kernel_sum_backward_grad_x(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct gaussian_kernel_sum_backward_grad_b_step {
+struct Step_gaussian_kernel_sum_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_y_sum;
@@ -337,7 +339,7 @@ int run_gaussian_kernel_sum_backward_grad_b(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gaussian_kernel_sum_backward_grad_b_step<scalar_t> step;
+  Step_gaussian_kernel_sum_backward_grad_b<scalar_t> step;
   step.grad_y_sum = args.template tensor<opmath_t>(0);
   step.grad_b = args.template tensor<opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -362,13 +364,13 @@ extern "C" int gaussian_kernel_sum_backward_grad_b(const OpgenCall* call) {
 }
 
 extern "C" int64_t gaussian_kernel_sum_backward_grad_b_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * (
-      (call->dims[1] + call->dims[3]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[3];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gaussian_kernel_sum_backward_grad_y_step {
+struct Step_gaussian_kernel_sum_backward_grad_y {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_y_sum;
@@ -410,7 +412,7 @@ int run_gaussian_kernel_sum_backward_grad_y(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gaussian_kernel_sum_backward_grad_y_step<scalar_t> step;
+  Step_gaussian_kernel_sum_backward_grad_y<scalar_t> step;
   step.grad_y_sum = args.template tensor<const opmath_t>(0);
   step.grad_y = args.template tensor<scalar_t>(1);
   step.d_size = rt::Divider(call.dims[1]);

@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct geglu_forward_0_output_step {
+struct Step_geglu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> gate;
@@ -51,7 +51,7 @@ int run_geglu_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  geglu_forward_0_output_step<scalar_t> step;
+  Step_geglu_forward_0_output<scalar_t> step;
   step.gate = args.template tensor<const scalar_t>(0);
   step.up = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -70,7 +70,7 @@ extern "C" int geglu_forward_0_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct geglu_forward_1_output_step {
+struct Step_geglu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> gate;
@@ -114,7 +114,7 @@ int run_geglu_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  geglu_forward_1_output_step<scalar_t> step;
+  Step_geglu_forward_1_output<scalar_t> step;
   step.gate = args.template tensor<const scalar_t>(0);
   step.up = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -133,7 +133,7 @@ extern "C" int geglu_forward_1_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct geglu_backward_0_grad_up_step {
+struct Step_geglu_backward_0_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -194,7 +194,7 @@ int run_geglu_backward_0_grad_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  geglu_backward_0_grad_up_step<scalar_t> step;
+  Step_geglu_backward_0_grad_up<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.up = args.template tensor<const scalar_t>(2);
@@ -215,7 +215,7 @@ extern "C" int geglu_backward_0_grad_up(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct geglu_backward_1_grad_up_step {
+struct Step_geglu_backward_1_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -279,7 +279,7 @@ int run_geglu_backward_1_grad_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  geglu_backward_1_grad_up_step<scalar_t> step;
+  Step_geglu_backward_1_grad_up<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.up = args.template tensor<const scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gelu_forward_0_output_step {
+struct Step_gelu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -48,7 +48,7 @@ int run_gelu_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gelu_forward_0_output_step<scalar_t> step;
+  Step_gelu_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -66,7 +66,7 @@ extern "C" int gelu_forward_0_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gelu_forward_1_output_step {
+struct Step_gelu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -107,7 +107,7 @@ int run_gelu_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gelu_forward_1_output_step<scalar_t> step;
+  Step_gelu_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -125,7 +125,7 @@ extern "C" int gelu_forward_1_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gelu_backward_0_grad_input_step {
+struct Step_gelu_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -171,7 +171,7 @@ int run_gelu_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gelu_backward_0_grad_input_step<scalar_t> step;
+  Step_gelu_backward_0_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -190,7 +190,7 @@ extern "C" int gelu_backward_0_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gelu_backward_1_grad_input_step {
+struct Step_gelu_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -237,7 +237,7 @@ int run_gelu_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gelu_backward_1_grad_input_step<scalar_t> step;
+  Step_gelu_backward_1_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gradient_reversal_forward_y_step {
+struct Step_gradient_reversal_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x;
@@ -45,7 +45,7 @@ int run_gradient_reversal_forward_y(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gradient_reversal_forward_y_step<scalar_t> step;
+  Step_gradient_reversal_forward_y<scalar_t> step;
   step.x = args.template tensor<const scalar_t>(0);
   step.y = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -64,7 +64,7 @@ extern "C" int gradient_reversal_forward_y(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct gradient_reversal_backward_grad_x_step {
+struct Step_gradient_reversal_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_y;
@@ -102,7 +102,7 @@ int run_gradient_reversal_backward_grad_x(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  gradient_reversal_backward_grad_x_step<scalar_t> step;
+  Step_gradient_reversal_backward_grad_x<scalar_t> step;
   step.grad_y = args.template tensor<const scalar_t>(0);
   step.grad_x = args.template tensor<scalar_t>(1);
   step.scale = static_cast<opmath_t>(call.reals[0]);

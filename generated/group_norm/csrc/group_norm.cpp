@@ -78,8 +78,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(2);
   call.run(4);
+  call.run(5);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = call.result("mu", Element::compute);
   const Tensor rstd = call.result("rstd", Element::compute);
@@ -100,8 +100,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(5);
   call.run(6);
+  call.run(7);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = call.result("mu", Element::compute);
   const Tensor rstd = call.result("rstd", Element::compute);
@@ -138,11 +138,11 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2]);
-  if (mask[0]) call.run(7);
   if (mask[0]) call.run(8);
   if (mask[0]) call.run(9);
   if (mask[0]) call.run(10);
-  if (mask[1] || mask[2]) call.run(11);
+  if (mask[0]) call.run(11);
+  if (mask[1] || mask[2]) call.run(12);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = mask[1] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[2] ? call.result("grad_bias", Element::scalar) : Tensor();
@@ -169,11 +169,11 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Tensor& grad_outp
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0]) call.run(12);
   if (mask[0]) call.run(13);
   if (mask[0]) call.run(14);
   if (mask[0]) call.run(15);
-  if (mask[2]) call.run(16);
+  if (mask[0]) call.run(16);
+  if (mask[2]) call.run(17);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
   return {grad_input, Tensor(), grad_bias};

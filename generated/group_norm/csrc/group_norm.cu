@@ -11,7 +11,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct group_norm_forward_0_rstd_step {
+struct Step_group_norm_forward_0_rstd {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -81,7 +81,7 @@ int run_group_norm_forward_0_rstd(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_0_rstd_step<scalar_t> step;
+  Step_group_norm_forward_0_rstd<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -104,7 +104,7 @@ extern "C" int group_norm_forward_0_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_forward_0_output_step {
+struct Step_group_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -144,7 +144,7 @@ int run_group_norm_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_0_output_step<scalar_t> step;
+  Step_group_norm_forward_0_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -174,7 +174,7 @@ extern "C" int group_norm_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct group_norm_forward_1_rstd_step {
+struct Step_group_norm_forward_1_rstd {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -244,7 +244,7 @@ int run_group_norm_forward_1_rstd(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_1_rstd_step<scalar_t> step;
+  Step_group_norm_forward_1_rstd<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -267,7 +267,7 @@ extern "C" int group_norm_forward_1_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_forward_1_output_step {
+struct Step_group_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -305,7 +305,7 @@ int run_group_norm_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_1_output_step<scalar_t> step;
+  Step_group_norm_forward_1_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -332,9 +332,102 @@ extern "C" int group_norm_forward_1_output(const OpgenCall* call) {
 // reals: eps
 // ints: num_groups
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_group_norm_forward_2_rstd {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> mu;
+  rt::Tensor<opmath_t> rstd;
+  int64_t S;
+  OpgenBadIndex* report;
+  int64_t C;
+  rt::Divider s_size;
+  rt::Batch batch;
+  rt::Divider batch_size;
+  opmath_t eps;
+  rt::Divider g_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t g = rt::split(&rest, g_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> mu_sum_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < s_size.size * batch.count;) {
+      stop = rt::next_stop<Team>(stop, s_size.size * batch.count);
+      for (; inner < stop; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+      }
+      mu_sum_fold.settle();
+    }
+    mu_sum_fold.finish();
+    rt::join<Team>(&mu_sum_fold);
+    const opmath_t mu_sum = mu_sum_fold.value;
+    const int64_t t = S * batch.count;
+    const opmath_t mu_value = mu_sum / t;
+    if (Team::rank() == 0) {
+      mu.store(mu_value, n, g);
+    }
+    rt::Sum<opmath_t> variance__squares_fold;
+    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < s_size.size * batch.count;) {
+      stop_2 = rt::next_stop<Team>(stop_2, s_size.size * batch.count);
+      for (; inner < stop_2; inner += Team::size) {
+        int64_t inner_rest = inner;
+        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+        const int64_t s = inner_rest;
+        const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+        variance__squares_fold.add(t_2 * t_2);
+      }
+      variance__squares_fold.settle();
+    }
+    variance__squares_fold.finish();
+    rt::join<Team>(&variance__squares_fold);
+    const opmath_t variance__squares = variance__squares_fold.value;
+    if (Team::rank() == 0) {
+      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_group_norm_forward_2_rstd(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 3, 2},   // input
+      {2, 2, -1},  // mu
+      {3, 2, -1},  // rstd
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_group_norm_forward_2_rstd<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.mu = args.template tensor<opmath_t>(1);
+  step.rstd = args.template tensor<opmath_t>(2);
+  step.S = call.dims[3];
+  step.report = call.device_room;
+  step.C = call.dims[1];
+  step.s_size = rt::Divider(call.dims[3]);
+  step.batch = args.batch();
+  step.batch_size = rt::Divider(rt::batch_count(call));
+  step.eps = static_cast<opmath_t>(call.reals[0]);
+  step.g_size = rt::Divider(call.dims[2]);
+  return rt::rows(call, step, call.dims[0] * call.dims[2], rt::batch_count(call) * call.dims[3]);
+}
+
+extern "C" int group_norm_forward_2_rstd(const OpgenCall* call) {
+  return rt::reporting(*call, [](const OpgenCall& call) {
+    return OPGEN_DISPATCH(call.dtype, scalar_t, run_group_norm_forward_2_rstd<scalar_t>(call));
+  });
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_forward_2_output_step {
+struct Step_group_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -372,7 +465,7 @@ int run_group_norm_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_2_output_step<scalar_t> step;
+  Step_group_norm_forward_2_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -401,7 +494,7 @@ extern "C" int group_norm_forward_2_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct group_norm_forward_3_rstd_step {
+struct Step_group_norm_forward_3_rstd {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -471,7 +564,7 @@ int run_group_norm_forward_3_rstd(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_3_rstd_step<scalar_t> step;
+  Step_group_norm_forward_3_rstd<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -494,7 +587,7 @@ extern "C" int group_norm_forward_3_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_forward_3_output_step {
+struct Step_group_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -530,7 +623,7 @@ int run_group_norm_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_forward_3_output_step<scalar_t> step;
+  Step_group_norm_forward_3_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -556,7 +649,7 @@ extern "C" int group_norm_forward_3_output(const OpgenCall* call) {
 // ints: num_groups
 
 template <typename scalar_t>
-struct group_norm_backward_0_grad_rstd_base_step {
+struct Step_group_norm_backward_0_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_rstd;
@@ -592,7 +685,7 @@ int run_group_norm_backward_0_grad_rstd_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_rstd_base_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_rstd_base<scalar_t> step;
   step.grad_rstd = args.template tensor<opmath_t>(0);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
@@ -606,7 +699,7 @@ extern "C" int group_norm_backward_0_grad_rstd_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct group_norm_backward_0_grad_rstd_step {
+struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_rstd;
@@ -645,7 +738,7 @@ int run_group_norm_backward_0_grad_rstd(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_rstd_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_rstd<scalar_t> step;
   step.grad_rstd = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -670,7 +763,7 @@ extern "C" int group_norm_backward_0_grad_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_0_grad_variance__step {
+struct Step_group_norm_backward_0_grad_variance_ {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_rstd;
@@ -714,7 +807,7 @@ int run_group_norm_backward_0_grad_variance_(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_variance__step<scalar_t> step;
+  Step_group_norm_backward_0_grad_variance_<scalar_t> step;
   step.grad_rstd = args.template tensor<const opmath_t>(0);
   step.rstd = args.template tensor<const opmath_t>(1);
   step.grad_variance_ = args.template tensor<opmath_t>(2);
@@ -729,7 +822,7 @@ extern "C" int group_norm_backward_0_grad_variance_(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct group_norm_backward_0_grad_mu_base_step {
+struct Step_group_norm_backward_0_grad_mu_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_mu;
@@ -765,7 +858,7 @@ int run_group_norm_backward_0_grad_mu_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_mu_base_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_mu_base<scalar_t> step;
   step.grad_mu = args.template tensor<opmath_t>(0);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
@@ -779,7 +872,7 @@ extern "C" int group_norm_backward_0_grad_mu_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct group_norm_backward_0_grad_mu_step {
+struct Step_group_norm_backward_0_grad_mu {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_mu;
@@ -815,7 +908,7 @@ int run_group_norm_backward_0_grad_mu(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_mu_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_mu<scalar_t> step;
   step.grad_mu = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
@@ -839,7 +932,7 @@ extern "C" int group_norm_backward_0_grad_mu(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_0_grad_input_step {
+struct Step_group_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -901,7 +994,7 @@ int run_group_norm_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_input_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
@@ -928,7 +1021,7 @@ extern "C" int group_norm_backward_0_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct group_norm_backward_0_grad_bias_step {
+struct Step_group_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -989,7 +1082,7 @@ int run_group_norm_backward_0_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_0_grad_bias_step<scalar_t> step;
+  Step_group_norm_backward_0_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -1017,7 +1110,7 @@ extern "C" int group_norm_backward_0_grad_bias(const OpgenCall* call) {
 // ints: num_groups
 
 template <typename scalar_t>
-struct group_norm_backward_2_grad_rstd_base_step {
+struct Step_group_norm_backward_2_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_rstd;
@@ -1053,7 +1146,7 @@ int run_group_norm_backward_2_grad_rstd_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_rstd_base_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_rstd_base<scalar_t> step;
   step.grad_rstd = args.template tensor<opmath_t>(0);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
@@ -1067,7 +1160,7 @@ extern "C" int group_norm_backward_2_grad_rstd_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct group_norm_backward_2_grad_rstd_step {
+struct Step_group_norm_backward_2_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_rstd;
@@ -1103,7 +1196,7 @@ int run_group_norm_backward_2_grad_rstd(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_rstd_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_rstd<scalar_t> step;
   step.grad_rstd = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -1127,7 +1220,7 @@ extern "C" int group_norm_backward_2_grad_rstd(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_2_grad_variance__step {
+struct Step_group_norm_backward_2_grad_variance_ {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_rstd;
@@ -1171,7 +1264,7 @@ int run_group_norm_backward_2_grad_variance_(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_variance__step<scalar_t> step;
+  Step_group_norm_backward_2_grad_variance_<scalar_t> step;
   step.grad_rstd = args.template tensor<const opmath_t>(0);
   step.rstd = args.template tensor<const opmath_t>(1);
   step.grad_variance_ = args.template tensor<opmath_t>(2);
@@ -1186,7 +1279,7 @@ extern "C" int group_norm_backward_2_grad_variance_(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct group_norm_backward_2_grad_mu_base_step {
+struct Step_group_norm_backward_2_grad_mu_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_mu;
@@ -1222,7 +1315,7 @@ int run_group_norm_backward_2_grad_mu_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_mu_base_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_mu_base<scalar_t> step;
   step.grad_mu = args.template tensor<opmath_t>(0);
   step.g_size = rt::Divider(call.dims[2]);
   const int64_t points = call.dims[0] * call.dims[2];
@@ -1236,7 +1329,7 @@ extern "C" int group_norm_backward_2_grad_mu_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct group_norm_backward_2_grad_mu_step {
+struct Step_group_norm_backward_2_grad_mu {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_mu;
@@ -1270,7 +1363,7 @@ int run_group_norm_backward_2_grad_mu(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_mu_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_mu<scalar_t> step;
   step.grad_mu = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
@@ -1293,7 +1386,7 @@ extern "C" int group_norm_backward_2_grad_mu(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct group_norm_backward_2_grad_input_step {
+struct Step_group_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -1353,7 +1446,7 @@ int run_group_norm_backward_2_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_input_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
@@ -1379,7 +1472,7 @@ extern "C" int group_norm_backward_2_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct group_norm_backward_2_grad_bias_step {
+struct Step_group_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1419,7 +1512,7 @@ int run_group_norm_backward_2_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  group_norm_backward_2_grad_bias_step<scalar_t> step;
+  Step_group_norm_backward_2_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[0]);
@@ -1442,29 +1535,31 @@ extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
     // 3
     {group_norm_forward_1_output, nullptr, 1},
     // 4
-    {group_norm_forward_2_output, nullptr, 1},
+    {group_norm_forward_2_rstd, nullptr, 1},
     // 5
-    {group_norm_forward_3_rstd, nullptr, 1},
+    {group_norm_forward_2_output, nullptr, 1},
     // 6
-    {group_norm_forward_3_output, nullptr, 1},
+    {group_norm_forward_3_rstd, nullptr, 1},
     // 7
-    {group_norm_backward_0_grad_rstd, nullptr, 1},
+    {group_norm_forward_3_output, nullptr, 1},
     // 8
-    {group_norm_backward_0_grad_variance_, nullptr, 0},
+    {group_norm_backward_0_grad_rstd, nullptr, 1},
     // 9
-    {group_norm_backward_0_grad_mu, nullptr, 1},
+    {group_norm_backward_0_grad_variance_, nullptr, 0},
     // 10
-    {group_norm_backward_0_grad_input, nullptr, 1},
+    {group_norm_backward_0_grad_mu, nullptr, 1},
     // 11
-    {group_norm_backward_0_grad_bias, nullptr, 1},
+    {group_norm_backward_0_grad_input, nullptr, 1},
     // 12
-    {group_norm_backward_2_grad_rstd, nullptr, 1},
+    {group_norm_backward_0_grad_bias, nullptr, 1},
     // 13
-    {group_norm_backward_2_grad_variance_, nullptr, 0},
+    {group_norm_backward_2_grad_rstd, nullptr, 1},
     // 14
-    {group_norm_backward_2_grad_mu, nullptr, 1},
+    {group_norm_backward_2_grad_variance_, nullptr, 0},
     // 15
-    {group_norm_backward_2_grad_input, nullptr, 1},
+    {group_norm_backward_2_grad_mu, nullptr, 1},
     // 16
+    {group_norm_backward_2_grad_input, nullptr, 1},
+    // 17
     {group_norm_backward_2_grad_bias, nullptr, 0},
 };

@@ -167,6 +167,55 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces along memory: a row is read and kept in cache by all passes.
+template <typename opmath_t>
+int forward_2_rstd(const OpgenCall& call, OpgenHost& host) {
+  const int64_t S = call.dims[3];
+  const int64_t C = call.dims[1];
+  const int64_t elements = rt::batch_count(call);
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const int64_t N = call.dims[0];
+  const int64_t G = call.dims[2];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 2, 2);
+  const rt::Tensor<opmath_t> rstd(call, 3, 2);
+  rt::Loops<3> outer;
+  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0)});
+  outer.dim(G, {0, mu.stride(1), rstd.stride(1)}, true);
+  rt::Loops<3> over_s_batch;
+  over_s_batch.dim(S, {0, 0, 0}, true);
+  over_s_batch.batch(call, &input, nullptr, nullptr);
+  rt::parallel(host, outer.count, 2 * over_s_batch.count, [&](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
+      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
+                                      0) * S + over_s_batch.index(run, 0, i), C);
+          mu_sum_fold.add(lane, value);
+        });
+        mu_sum_fold.ran(run.size);
+      });
+      const opmath_t mu_sum = mu_sum_fold.value();
+      const int64_t t = S * elements;
+      const opmath_t mu_value = mu_sum / t;
+      rt::store(mu, row.at[1], mu_value);
+      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
+      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
+                                        0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
+          variance__squares_fold.add(lane, t_2 * t_2);
+        });
+        variance__squares_fold.ran(run.size);
+      });
+      const opmath_t variance__squares = variance__squares_fold.value();
+      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
+    });
+  });
+  return rt::status(host);
+}
+
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
@@ -721,17 +770,18 @@ OPGEN_STEPS(group_norm) = {
     OPGEN_STEP(forward_0_output),           // 1
     OPGEN_STEP(forward_1_rstd),             // 2
     OPGEN_STEP(forward_1_output),           // 3
-    OPGEN_STEP(forward_2_output),           // 4
-    OPGEN_STEP(forward_3_rstd),             // 5
-    OPGEN_STEP(forward_3_output),           // 6
-    OPGEN_STEP(backward_0_grad_rstd),       // 7
-    OPGEN_STEP(backward_0_grad_variance_),  // 8
-    OPGEN_STEP(backward_0_grad_mu),         // 9
-    OPGEN_STEP(backward_0_grad_input),      // 10
-    OPGEN_STEP(backward_0_grad_bias),       // 11
-    OPGEN_STEP(backward_2_grad_rstd),       // 12
-    OPGEN_STEP(backward_2_grad_variance_),  // 13
-    OPGEN_STEP(backward_2_grad_mu),         // 14
-    OPGEN_STEP(backward_2_grad_input),      // 15
-    OPGEN_STEP(backward_2_grad_bias),       // 16
+    OPGEN_STEP(forward_2_rstd),             // 4
+    OPGEN_STEP(forward_2_output),           // 5
+    OPGEN_STEP(forward_3_rstd),             // 6
+    OPGEN_STEP(forward_3_output),           // 7
+    OPGEN_STEP(backward_0_grad_rstd),       // 8
+    OPGEN_STEP(backward_0_grad_variance_),  // 9
+    OPGEN_STEP(backward_0_grad_mu),         // 10
+    OPGEN_STEP(backward_0_grad_input),      // 11
+    OPGEN_STEP(backward_0_grad_bias),       // 12
+    OPGEN_STEP(backward_2_grad_rstd),       // 13
+    OPGEN_STEP(backward_2_grad_variance_),  // 14
+    OPGEN_STEP(backward_2_grad_mu),         // 15
+    OPGEN_STEP(backward_2_grad_input),      // 16
+    OPGEN_STEP(backward_2_grad_bias),       // 17
 };

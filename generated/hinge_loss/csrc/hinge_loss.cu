@@ -9,7 +9,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct hinge_loss_forward_0_output_step {
+struct Step_hinge_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -45,7 +45,7 @@ int run_hinge_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_0_output_step<scalar_t> step;
+  Step_hinge_loss_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -68,7 +68,7 @@ extern "C" int64_t hinge_loss_forward_0_output_workspace(const OpgenCall* call) 
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct hinge_loss_forward_1_output_step {
+struct Step_hinge_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -104,7 +104,7 @@ int run_hinge_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_1_output_step<scalar_t> step;
+  Step_hinge_loss_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -127,7 +127,7 @@ extern "C" int64_t hinge_loss_forward_1_output_workspace(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_forward_2_output_step {
+struct Step_hinge_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -170,7 +170,7 @@ int run_hinge_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_2_output_step<scalar_t> step;
+  Step_hinge_loss_forward_2_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -191,7 +191,7 @@ extern "C" int hinge_loss_forward_2_output(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct hinge_loss_forward_3_output_step {
+struct Step_hinge_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -231,7 +231,7 @@ int run_hinge_loss_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_3_output_step<scalar_t> step;
+  Step_hinge_loss_forward_3_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.slope = args.template tensor<opmath_t>(2);
@@ -255,7 +255,7 @@ extern "C" int64_t hinge_loss_forward_3_output_workspace(const OpgenCall* call) 
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct hinge_loss_forward_4_output_step {
+struct Step_hinge_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -295,7 +295,7 @@ int run_hinge_loss_forward_4_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_4_output_step<scalar_t> step;
+  Step_hinge_loss_forward_4_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.slope = args.template tensor<opmath_t>(2);
@@ -319,7 +319,7 @@ extern "C" int64_t hinge_loss_forward_4_output_workspace(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_forward_5_slope_step {
+struct Step_hinge_loss_forward_5_slope {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -373,7 +373,7 @@ int run_hinge_loss_forward_5_slope(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_forward_5_slope_step<scalar_t> step;
+  Step_hinge_loss_forward_5_slope<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -395,7 +395,7 @@ extern "C" int hinge_loss_forward_5_slope(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_0_grad_input_step {
+struct Step_hinge_loss_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -444,7 +444,7 @@ int run_hinge_loss_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_0_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_0_grad_input<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -466,7 +466,7 @@ extern "C" int hinge_loss_backward_0_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_1_grad_input_step {
+struct Step_hinge_loss_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -515,7 +515,7 @@ int run_hinge_loss_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_1_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_1_grad_input<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -537,7 +537,7 @@ extern "C" int hinge_loss_backward_1_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_2_grad_input_step {
+struct Step_hinge_loss_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -587,7 +587,7 @@ int run_hinge_loss_backward_2_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_2_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_2_grad_input<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -608,7 +608,7 @@ extern "C" int hinge_loss_backward_2_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_3_grad_input_step {
+struct Step_hinge_loss_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> slope;
@@ -650,7 +650,7 @@ int run_hinge_loss_backward_3_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_3_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_3_grad_input<scalar_t> step;
   step.slope = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -669,7 +669,7 @@ extern "C" int hinge_loss_backward_3_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_4_grad_input_step {
+struct Step_hinge_loss_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> slope;
@@ -711,7 +711,7 @@ int run_hinge_loss_backward_4_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_4_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_4_grad_input<scalar_t> step;
   step.slope = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -730,7 +730,7 @@ extern "C" int hinge_loss_backward_4_grad_input(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct hinge_loss_backward_5_grad_input_step {
+struct Step_hinge_loss_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> slope;
@@ -773,7 +773,7 @@ int run_hinge_loss_backward_5_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  hinge_loss_backward_5_grad_input_step<scalar_t> step;
+  Step_hinge_loss_backward_5_grad_input<scalar_t> step;
   step.slope = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

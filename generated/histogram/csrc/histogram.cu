@@ -10,7 +10,7 @@
 // ints: bins
 
 template <typename scalar_t>
-struct histogram_forward_0_output_base_step {
+struct Step_histogram_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -43,7 +43,7 @@ int run_histogram_forward_0_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  histogram_forward_0_output_base_step<scalar_t> step;
+  Step_histogram_forward_0_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -56,7 +56,7 @@ extern "C" int histogram_forward_0_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct histogram_forward_0_output_step {
+struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -84,7 +84,7 @@ int run_histogram_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  histogram_forward_0_output_step<scalar_t> step;
+  Step_histogram_forward_0_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -107,7 +107,7 @@ extern "C" int histogram_forward_0_output(const OpgenCall* call) {
 // ints: bins
 
 template <typename scalar_t>
-struct histogram_forward_1_output_base_step {
+struct Step_histogram_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -140,7 +140,7 @@ int run_histogram_forward_1_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  histogram_forward_1_output_base_step<scalar_t> step;
+  Step_histogram_forward_1_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -153,7 +153,7 @@ extern "C" int histogram_forward_1_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct histogram_forward_1_output_step {
+struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -179,7 +179,7 @@ int run_histogram_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  histogram_forward_1_output_step<scalar_t> step;
+  Step_histogram_forward_1_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.low = static_cast<opmath_t>(call.reals[0]);
@@ -202,7 +202,7 @@ extern "C" int histogram_forward_1_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct histogram_backward_grad_weight_step {
+struct Step_histogram_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_weight;
@@ -228,7 +228,7 @@ int run_histogram_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  histogram_backward_grad_weight_step<scalar_t> step;
+  Step_histogram_backward_grad_weight<scalar_t> step;
   step.grad_weight = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

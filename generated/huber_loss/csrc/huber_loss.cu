@@ -9,7 +9,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct huber_loss_forward_0_output_step {
+struct Step_huber_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -50,7 +50,7 @@ int run_huber_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_forward_0_output_step<scalar_t> step;
+  Step_huber_loss_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.error = args.template tensor<opmath_t>(2);
@@ -74,7 +74,7 @@ extern "C" int64_t huber_loss_forward_0_output_workspace(const OpgenCall* call) 
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct huber_loss_forward_1_output_step {
+struct Step_huber_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -115,7 +115,7 @@ int run_huber_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_forward_1_output_step<scalar_t> step;
+  Step_huber_loss_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.error = args.template tensor<opmath_t>(2);
@@ -139,7 +139,7 @@ extern "C" int64_t huber_loss_forward_1_output_workspace(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct huber_loss_forward_2_output_step {
+struct Step_huber_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -193,7 +193,7 @@ int run_huber_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_forward_2_output_step<scalar_t> step;
+  Step_huber_loss_forward_2_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.error = args.template tensor<opmath_t>(2);
@@ -215,7 +215,7 @@ extern "C" int huber_loss_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct huber_loss_backward_0_grad_target_step {
+struct Step_huber_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> error;
@@ -270,7 +270,7 @@ int run_huber_loss_backward_0_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_backward_0_grad_target_step<scalar_t> step;
+  Step_huber_loss_backward_0_grad_target<scalar_t> step;
   step.error = args.template tensor<const opmath_t>(0);
   step.grad_error = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -292,7 +292,7 @@ extern "C" int huber_loss_backward_0_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct huber_loss_backward_1_grad_target_step {
+struct Step_huber_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> error;
@@ -347,7 +347,7 @@ int run_huber_loss_backward_1_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_backward_1_grad_target_step<scalar_t> step;
+  Step_huber_loss_backward_1_grad_target<scalar_t> step;
   step.error = args.template tensor<const opmath_t>(0);
   step.grad_error = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -369,7 +369,7 @@ extern "C" int huber_loss_backward_1_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct huber_loss_backward_2_grad_target_step {
+struct Step_huber_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> error;
@@ -424,7 +424,7 @@ int run_huber_loss_backward_2_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  huber_loss_backward_2_grad_target_step<scalar_t> step;
+  Step_huber_loss_backward_2_grad_target<scalar_t> step;
   step.error = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_error = args.template tensor<scalar_t>(2);

@@ -46,8 +46,8 @@ std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor&
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(0);
   call.run(2);
+  call.run(3);
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -64,7 +64,7 @@ std::tuple<Tensor, Tensor> info_nce_forward_2(const Tensor& query, const Tensor&
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(3);
+  call.run(4);
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -90,8 +90,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const 
   call.allocate("grad_each", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(4);
   if (mask[0] || mask[1]) call.run(5);
+  if (mask[0] || mask[1]) call.run(6);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -111,7 +111,7 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const 
   call.number(temperature);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(7);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -131,7 +131,7 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const 
   call.number(temperature);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(7);
+  if (mask[0] || mask[1]) call.run(8);
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};

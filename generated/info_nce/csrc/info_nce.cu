@@ -10,7 +10,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct info_nce_forward_0_sum_d_step {
+struct Step_info_nce_forward_0_sum_d {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> query;
@@ -50,7 +50,7 @@ int run_info_nce_forward_0_sum_d(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_forward_0_sum_d_step<scalar_t> step;
+  Step_info_nce_forward_0_sum_d<scalar_t> step;
   step.query = args.template tensor<const scalar_t>(0);
   step.key = args.template tensor<const scalar_t>(1);
   step.sum_d = args.template tensor<scalar_t>(2);
@@ -65,7 +65,7 @@ extern "C" int info_nce_forward_0_sum_d(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct info_nce_forward_0_logsumexp_j_step {
+struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> sum_d;
@@ -109,7 +109,7 @@ int run_info_nce_forward_0_logsumexp_j(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_forward_0_logsumexp_j_step<scalar_t> step;
+  Step_info_nce_forward_0_logsumexp_j<scalar_t> step;
   step.sum_d = args.template tensor<const scalar_t>(0);
   step.logsumexp_j = args.template tensor<opmath_t>(1);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
@@ -123,7 +123,7 @@ extern "C" int info_nce_forward_0_logsumexp_j(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct info_nce_forward_0_output_step {
+struct Step_info_nce_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_j;
@@ -158,7 +158,7 @@ int run_info_nce_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_forward_0_output_step<scalar_t> step;
+  Step_info_nce_forward_0_output<scalar_t> step;
   step.logsumexp_j = args.template tensor<const opmath_t>(0);
   step.sum_d = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -180,9 +180,122 @@ extern "C" int64_t info_nce_forward_0_output_workspace(const OpgenCall* call) {
 // dims: N, D
 // reals: temperature
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_info_nce_forward_1_sum_d {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> query;
+  rt::Tensor<const scalar_t> key;
+  rt::Tensor<scalar_t> sum_d;
+  rt::Divider d_size;
+  rt::Divider j_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const int64_t i_2 = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        total_fold.add(query.load(i_2, d) * key.load(j, d));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      sum_d.store(total, i_2, j);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_info_nce_forward_1_sum_d(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, -1},  // query
+      {1, 2, -1},  // key
+      {2, 2, -1},  // sum_d
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_info_nce_forward_1_sum_d<scalar_t> step;
+  step.query = args.template tensor<const scalar_t>(0);
+  step.key = args.template tensor<const scalar_t>(1);
+  step.sum_d = args.template tensor<scalar_t>(2);
+  step.d_size = rt::Divider(call.dims[1]);
+  step.j_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[0]);
+}
+
+extern "C" int info_nce_forward_1_sum_d(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_1_sum_d<scalar_t>(*call));
+}
+
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_info_nce_forward_1_logsumexp_j {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> sum_d;
+  rt::Tensor<opmath_t> logsumexp_j;
+  opmath_t temperature;
+  rt::Divider j_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const int64_t i_2 = point;
+    rt::Max<opmath_t> logsumexp_j_max_fold;
+    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
+      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
+    }
+    rt::join<Team>(&logsumexp_j_max_fold);
+    const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
+    const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
+    rt::Sum<opmath_t> logsumexp_j_sum_fold;
+    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
+      stop = rt::next_stop<Team>(stop, j_size.size);
+      for (; j < stop; j += Team::size) {
+        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
+      }
+      logsumexp_j_sum_fold.settle();
+    }
+    logsumexp_j_sum_fold.finish();
+    rt::join<Team>(&logsumexp_j_sum_fold);
+    const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
+    if (Team::rank() == 0) {
+      logsumexp_j.store(logsumexp_j_shift + rt::log(logsumexp_j_sum), i_2);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_info_nce_forward_1_logsumexp_j(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {2, 2, -1},  // sum_d
+      {3, 1, -1},  // logsumexp_j
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_info_nce_forward_1_logsumexp_j<scalar_t> step;
+  step.sum_d = args.template tensor<const scalar_t>(0);
+  step.logsumexp_j = args.template tensor<opmath_t>(1);
+  step.temperature = static_cast<opmath_t>(call.reals[0]);
+  step.j_size = rt::Divider(call.dims[0]);
+  return rt::rows(call, step, call.dims[0], call.dims[0]);
+}
+
+extern "C" int info_nce_forward_1_logsumexp_j(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_1_logsumexp_j<scalar_t>(*call));
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct info_nce_forward_1_output_step {
+struct Step_info_nce_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_j;
@@ -216,7 +329,7 @@ int run_info_nce_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_forward_1_output_step<scalar_t> step;
+  Step_info_nce_forward_1_output<scalar_t> step;
   step.logsumexp_j = args.template tensor<const opmath_t>(0);
   step.sum_d = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -237,9 +350,64 @@ extern "C" int64_t info_nce_forward_1_output_workspace(const OpgenCall* call) {
 // dims: N, D
 // reals: temperature
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_info_nce_forward_2_sum_d {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> query;
+  rt::Tensor<const scalar_t> key;
+  rt::Tensor<scalar_t> sum_d;
+  rt::Divider d_size;
+  rt::Divider j_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const int64_t i_2 = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        total_fold.add(query.load(i_2, d) * key.load(j, d));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      sum_d.store(total, i_2, j);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_info_nce_forward_2_sum_d(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, -1},  // query
+      {1, 2, -1},  // key
+      {2, 2, -1},  // sum_d
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_info_nce_forward_2_sum_d<scalar_t> step;
+  step.query = args.template tensor<const scalar_t>(0);
+  step.key = args.template tensor<const scalar_t>(1);
+  step.sum_d = args.template tensor<scalar_t>(2);
+  step.d_size = rt::Divider(call.dims[1]);
+  step.j_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[0]);
+}
+
+extern "C" int info_nce_forward_2_sum_d(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_2_sum_d<scalar_t>(*call));
+}
+
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct info_nce_forward_2_output_step {
+struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> sum_d;
@@ -287,7 +455,7 @@ int run_info_nce_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_forward_2_output_step<scalar_t> step;
+  Step_info_nce_forward_2_output<scalar_t> step;
   step.sum_d = args.template tensor<const scalar_t>(0);
   step.logsumexp_j = args.template tensor<opmath_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -307,7 +475,7 @@ extern "C" int info_nce_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct info_nce_backward_0_grad_each_step {
+struct Step_info_nce_backward_0_grad_each {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_each;
@@ -343,7 +511,7 @@ int run_info_nce_backward_0_grad_each(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_backward_0_grad_each_step<scalar_t> step;
+  Step_info_nce_backward_0_grad_each<scalar_t> step;
   step.grad_each = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.N = call.dims[0];
@@ -358,7 +526,7 @@ extern "C" int info_nce_backward_0_grad_each(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct info_nce_backward_0_grad_key_step {
+struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_each;
@@ -447,7 +615,7 @@ int run_info_nce_backward_0_grad_key(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_backward_0_grad_key_step<scalar_t> step;
+  Step_info_nce_backward_0_grad_key<scalar_t> step;
   step.grad_each = args.template tensor<const opmath_t>(0);
   step.logsumexp_j = args.template tensor<const opmath_t>(1);
   step.grad_query = args.template tensor<opmath_t>(2);
@@ -469,7 +637,8 @@ extern "C" int info_nce_backward_0_grad_key(const OpgenCall* call) {
 }
 
 extern "C" int64_t info_nce_backward_0_grad_key_workspace(const OpgenCall* call) {
-  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[1];
+  return call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward_1
@@ -479,7 +648,7 @@ extern "C" int64_t info_nce_backward_0_grad_key_workspace(const OpgenCall* call)
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct info_nce_backward_1_grad_key_step {
+struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -566,7 +735,7 @@ int run_info_nce_backward_1_grad_key(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_backward_1_grad_key_step<scalar_t> step;
+  Step_info_nce_backward_1_grad_key<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.logsumexp_j = args.template tensor<const opmath_t>(1);
   step.grad_query = args.template tensor<opmath_t>(2);
@@ -588,7 +757,8 @@ extern "C" int info_nce_backward_1_grad_key(const OpgenCall* call) {
 }
 
 extern "C" int64_t info_nce_backward_1_grad_key_workspace(const OpgenCall* call) {
-  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[1];
+  return call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // --- backward_2
@@ -598,7 +768,7 @@ extern "C" int64_t info_nce_backward_1_grad_key_workspace(const OpgenCall* call)
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct info_nce_backward_2_grad_key_step {
+struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -687,7 +857,7 @@ int run_info_nce_backward_2_grad_key(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  info_nce_backward_2_grad_key_step<scalar_t> step;
+  Step_info_nce_backward_2_grad_key<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.logsumexp_j = args.template tensor<const opmath_t>(1);
   step.grad_query = args.template tensor<opmath_t>(2);
@@ -709,7 +879,8 @@ extern "C" int info_nce_backward_2_grad_key(const OpgenCall* call) {
 }
 
 extern "C" int64_t info_nce_backward_2_grad_key_workspace(const OpgenCall* call) {
-  return call->dims[0] * ((call->dims[1] + call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1] + call->dims[1];
+  return call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 extern "C" const OpgenCudaStep info_nce_cuda_steps[] = {
@@ -718,15 +889,17 @@ extern "C" const OpgenCudaStep info_nce_cuda_steps[] = {
     // 1
     {info_nce_forward_0_output, info_nce_forward_0_output_workspace, 0},
     // 2
-    {info_nce_forward_1_output, info_nce_forward_1_output_workspace, 0},
+    {info_nce_forward_1_logsumexp_j, nullptr, 0},
     // 3
-    {info_nce_forward_2_output, nullptr, 0},
+    {info_nce_forward_1_output, info_nce_forward_1_output_workspace, 0},
     // 4
-    {info_nce_backward_0_grad_each, nullptr, 0},
+    {info_nce_forward_2_output, nullptr, 0},
     // 5
-    {info_nce_backward_0_grad_key, info_nce_backward_0_grad_key_workspace, 0},
+    {info_nce_backward_0_grad_each, nullptr, 0},
     // 6
-    {info_nce_backward_1_grad_key, info_nce_backward_1_grad_key_workspace, 0},
+    {info_nce_backward_0_grad_key, info_nce_backward_0_grad_key_workspace, 0},
     // 7
+    {info_nce_backward_1_grad_key, info_nce_backward_1_grad_key_workspace, 0},
+    // 8
     {info_nce_backward_2_grad_key, info_nce_backward_2_grad_key_workspace, 0},
 };

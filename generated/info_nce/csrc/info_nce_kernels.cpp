@@ -77,6 +77,45 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces along memory: a row is read and kept in cache by all passes.
+template <typename opmath_t>
+int forward_1_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
+  const auto temperature = static_cast<opmath_t>(call.reals[0]);
+  const int64_t N = call.dims[0];
+  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
+  rt::Loops<2> outer;
+  outer.dim(N, {sum_d.stride(0), logsumexp_j.stride(0)});
+  rt::Loops<2> over_j;
+  over_j.dim(N, {sum_d.stride(1), 0});
+  rt::parallel(host, outer.count, 2 * over_j.count, [&](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
+      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = sum_d_at[i] / temperature;
+          logsumexp_j_max_fold.add(lane, value);
+        });
+      });
+      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
+      const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
+      rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
+      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
+          logsumexp_j_sum_fold.add(lane, value);
+        });
+        logsumexp_j_sum_fold.ran(run.size);
+      });
+      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
+      rt::store(logsumexp_j, row.at[1], logsumexp_j_shift + rt::log(logsumexp_j_sum));
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
@@ -527,10 +566,11 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(info_nce) = {
     OPGEN_STEP(forward_0_logsumexp_j),  // 0
     OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_1_output),       // 2
-    OPGEN_STEP(forward_2_output),       // 3
-    OPGEN_STEP(backward_0_grad_each),   // 4
-    OPGEN_STEP(backward_0_grad_key),    // 5
-    OPGEN_STEP(backward_1_grad_key),    // 6
-    OPGEN_STEP(backward_2_grad_key),    // 7
+    OPGEN_STEP(forward_1_logsumexp_j),  // 2
+    OPGEN_STEP(forward_1_output),       // 3
+    OPGEN_STEP(forward_2_output),       // 4
+    OPGEN_STEP(backward_0_grad_each),   // 5
+    OPGEN_STEP(backward_0_grad_key),    // 6
+    OPGEN_STEP(backward_1_grad_key),    // 7
+    OPGEN_STEP(backward_2_grad_key),    // 8
 };

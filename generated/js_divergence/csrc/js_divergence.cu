@@ -9,7 +9,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct js_divergence_forward_0_sum_k_step {
+struct Step_js_divergence_forward_0_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> log_p;
@@ -55,7 +55,7 @@ int run_js_divergence_forward_0_sum_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_forward_0_sum_k_step<scalar_t> step;
+  Step_js_divergence_forward_0_sum_k<scalar_t> step;
   step.log_p = args.template tensor<const scalar_t>(0);
   step.log_q = args.template tensor<const scalar_t>(1);
   step.sum_k = args.template tensor<opmath_t>(2);
@@ -70,7 +70,7 @@ extern "C" int js_divergence_forward_0_sum_k(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct js_divergence_forward_0_output_step {
+struct Step_js_divergence_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> sum_k;
@@ -102,7 +102,7 @@ int run_js_divergence_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_forward_0_output_step<scalar_t> step;
+  Step_js_divergence_forward_0_output<scalar_t> step;
   step.sum_k = args.template tensor<const opmath_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -121,9 +121,70 @@ extern "C" int64_t js_divergence_forward_0_output_workspace(const OpgenCall* cal
 // tensors: log_p, log_q, sum_k, output
 // dims: K
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_js_divergence_forward_1_sum_k {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> log_p;
+  rt::Tensor<const scalar_t> log_q;
+  rt::Tensor<opmath_t> sum_k;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const rt::Place place = batch.place(point);
+    const opmath_t t = rt::log(opmath_t(2));
+    rt::Sum<opmath_t> sum_k_value_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        const opmath_t log_p_value = log_p.load(place, k);
+        const opmath_t t_2 = rt::exp(log_p_value);
+        const opmath_t log_q_value = log_q.load(place, k);
+        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
+        const opmath_t t_3 = rt::exp(log_q_value);
+        const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
+        sum_k_value_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+      }
+      sum_k_value_fold.settle();
+    }
+    sum_k_value_fold.finish();
+    rt::join<Team>(&sum_k_value_fold);
+    const opmath_t sum_k_value = sum_k_value_fold.value;
+    if (Team::rank() == 0) {
+      sum_k.store(sum_k_value, place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_js_divergence_forward_1_sum_k(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},  // log_p
+      {1, 2, 0},  // log_q
+      {2, 1, 0},  // sum_k
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_js_divergence_forward_1_sum_k<scalar_t> step;
+  step.log_p = args.template tensor<const scalar_t>(0);
+  step.log_q = args.template tensor<const scalar_t>(1);
+  step.sum_k = args.template tensor<opmath_t>(2);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
+}
+
+extern "C" int js_divergence_forward_1_sum_k(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_js_divergence_forward_1_sum_k<scalar_t>(*call));
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct js_divergence_forward_1_output_step {
+struct Step_js_divergence_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> sum_k;
@@ -155,7 +216,7 @@ int run_js_divergence_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_forward_1_output_step<scalar_t> step;
+  Step_js_divergence_forward_1_output<scalar_t> step;
   step.sum_k = args.template tensor<const opmath_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -176,7 +237,7 @@ extern "C" int64_t js_divergence_forward_1_output_workspace(const OpgenCall* cal
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct js_divergence_forward_2_output_step {
+struct Step_js_divergence_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> log_p;
@@ -221,7 +282,7 @@ int run_js_divergence_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_forward_2_output_step<scalar_t> step;
+  Step_js_divergence_forward_2_output<scalar_t> step;
   step.log_p = args.template tensor<const scalar_t>(0);
   step.log_q = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -240,7 +301,7 @@ extern "C" int js_divergence_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct js_divergence_backward_0_grad_log_q_step {
+struct Step_js_divergence_backward_0_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> log_p;
@@ -309,7 +370,7 @@ int run_js_divergence_backward_0_grad_log_q(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_backward_0_grad_log_q_step<scalar_t> step;
+  Step_js_divergence_backward_0_grad_log_q<scalar_t> step;
   step.log_p = args.template tensor<const scalar_t>(0);
   step.log_q = args.template tensor<const scalar_t>(1);
   step.grad_log_p = args.template tensor<scalar_t>(2);
@@ -332,7 +393,7 @@ extern "C" int js_divergence_backward_0_grad_log_q(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct js_divergence_backward_1_grad_log_q_step {
+struct Step_js_divergence_backward_1_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> log_p;
@@ -401,7 +462,7 @@ int run_js_divergence_backward_1_grad_log_q(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_backward_1_grad_log_q_step<scalar_t> step;
+  Step_js_divergence_backward_1_grad_log_q<scalar_t> step;
   step.log_p = args.template tensor<const scalar_t>(0);
   step.log_q = args.template tensor<const scalar_t>(1);
   step.grad_log_p = args.template tensor<scalar_t>(2);
@@ -424,7 +485,7 @@ extern "C" int js_divergence_backward_1_grad_log_q(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct js_divergence_backward_2_grad_log_q_step {
+struct Step_js_divergence_backward_2_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> log_p;
@@ -469,7 +530,7 @@ int run_js_divergence_backward_2_grad_log_q(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  js_divergence_backward_2_grad_log_q_step<scalar_t> step;
+  Step_js_divergence_backward_2_grad_log_q<scalar_t> step;
   step.log_p = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.log_q = args.template tensor<const scalar_t>(2);
@@ -490,13 +551,15 @@ extern "C" const OpgenCudaStep js_divergence_cuda_steps[] = {
     // 1
     {js_divergence_forward_0_output, js_divergence_forward_0_output_workspace, 0},
     // 2
-    {js_divergence_forward_1_output, js_divergence_forward_1_output_workspace, 0},
+    {js_divergence_forward_1_sum_k, nullptr, 0},
     // 3
-    {js_divergence_forward_2_output, nullptr, 0},
+    {js_divergence_forward_1_output, js_divergence_forward_1_output_workspace, 0},
     // 4
-    {js_divergence_backward_0_grad_log_q, nullptr, 0},
+    {js_divergence_forward_2_output, nullptr, 0},
     // 5
-    {js_divergence_backward_1_grad_log_q, nullptr, 0},
+    {js_divergence_backward_0_grad_log_q, nullptr, 0},
     // 6
+    {js_divergence_backward_1_grad_log_q, nullptr, 0},
+    // 7
     {js_divergence_backward_2_grad_log_q, nullptr, 0},
 };

@@ -9,7 +9,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_0_output_step {
+struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -48,7 +48,7 @@ int run_kl_div_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_0_output_step<scalar_t> step;
+  Step_kl_div_forward_0_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -72,7 +72,7 @@ extern "C" int64_t kl_div_forward_0_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_1_output_step {
+struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -111,7 +111,7 @@ int run_kl_div_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_1_output_step<scalar_t> step;
+  Step_kl_div_forward_1_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -135,7 +135,7 @@ extern "C" int64_t kl_div_forward_1_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_2_output_step {
+struct Step_kl_div_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -174,7 +174,7 @@ int run_kl_div_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_2_output_step<scalar_t> step;
+  Step_kl_div_forward_2_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -198,7 +198,7 @@ extern "C" int64_t kl_div_forward_2_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_3_output_step {
+struct Step_kl_div_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -237,7 +237,7 @@ int run_kl_div_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_3_output_step<scalar_t> step;
+  Step_kl_div_forward_3_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -261,7 +261,7 @@ extern "C" int64_t kl_div_forward_3_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_4_output_step {
+struct Step_kl_div_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -300,7 +300,7 @@ int run_kl_div_forward_4_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_4_output_step<scalar_t> step;
+  Step_kl_div_forward_4_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -323,7 +323,7 @@ extern "C" int64_t kl_div_forward_4_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct kl_div_forward_5_output_step {
+struct Step_kl_div_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -361,7 +361,7 @@ int run_kl_div_forward_5_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_5_output_step<scalar_t> step;
+  Step_kl_div_forward_5_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -384,7 +384,7 @@ extern "C" int64_t kl_div_forward_5_output_workspace(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_forward_6_output_step {
+struct Step_kl_div_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -430,7 +430,7 @@ int run_kl_div_forward_6_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_6_output_step<scalar_t> step;
+  Step_kl_div_forward_6_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -451,7 +451,7 @@ extern "C" int kl_div_forward_6_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_forward_7_output_step {
+struct Step_kl_div_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -496,7 +496,7 @@ int run_kl_div_forward_7_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_forward_7_output_step<scalar_t> step;
+  Step_kl_div_forward_7_output<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -517,7 +517,7 @@ extern "C" int kl_div_forward_7_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_0_grad_target_step {
+struct Step_kl_div_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -578,7 +578,7 @@ int run_kl_div_backward_0_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_0_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_0_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -602,7 +602,7 @@ extern "C" int kl_div_backward_0_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_1_grad_target_step {
+struct Step_kl_div_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -663,7 +663,7 @@ int run_kl_div_backward_1_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_1_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_1_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -687,7 +687,7 @@ extern "C" int kl_div_backward_1_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_2_grad_target_step {
+struct Step_kl_div_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -748,7 +748,7 @@ int run_kl_div_backward_2_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_2_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_2_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -772,7 +772,7 @@ extern "C" int kl_div_backward_2_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_3_grad_target_step {
+struct Step_kl_div_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -833,7 +833,7 @@ int run_kl_div_backward_3_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_3_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_3_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -857,7 +857,7 @@ extern "C" int kl_div_backward_3_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_4_grad_target_step {
+struct Step_kl_div_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -918,7 +918,7 @@ int run_kl_div_backward_4_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_4_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_4_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -941,7 +941,7 @@ extern "C" int kl_div_backward_4_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_5_grad_target_step {
+struct Step_kl_div_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1001,7 +1001,7 @@ int run_kl_div_backward_5_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_5_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_5_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -1024,7 +1024,7 @@ extern "C" int kl_div_backward_5_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_6_grad_target_step {
+struct Step_kl_div_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> target;
@@ -1088,7 +1088,7 @@ int run_kl_div_backward_6_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_6_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_6_grad_target<scalar_t> step;
   step.target = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -1111,7 +1111,7 @@ extern "C" int kl_div_backward_6_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct kl_div_backward_7_grad_target_step {
+struct Step_kl_div_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1174,7 +1174,7 @@ int run_kl_div_backward_7_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  kl_div_backward_7_grad_target_step<scalar_t> step;
+  Step_kl_div_backward_7_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);

@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_forward_0_output_step {
+struct Step_layer_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -77,7 +77,7 @@ int run_layer_norm_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_forward_0_output_step<scalar_t> step;
+  Step_layer_norm_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -102,7 +102,7 @@ extern "C" int layer_norm_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_forward_1_output_step {
+struct Step_layer_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -167,7 +167,7 @@ int run_layer_norm_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_forward_1_output_step<scalar_t> step;
+  Step_layer_norm_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -191,7 +191,7 @@ extern "C" int layer_norm_forward_1_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_forward_2_output_step {
+struct Step_layer_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -256,7 +256,7 @@ int run_layer_norm_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_forward_2_output_step<scalar_t> step;
+  Step_layer_norm_forward_2_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -280,7 +280,7 @@ extern "C" int layer_norm_forward_2_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_forward_3_output_step {
+struct Step_layer_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -343,7 +343,7 @@ int run_layer_norm_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_forward_3_output_step<scalar_t> step;
+  Step_layer_norm_forward_3_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.mu = args.template tensor<opmath_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -365,7 +365,7 @@ extern "C" int layer_norm_forward_3_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_backward_0_grad_input_step {
+struct Step_layer_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> mu;
@@ -423,7 +423,7 @@ int run_layer_norm_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_0_grad_input_step<scalar_t> step;
+  Step_layer_norm_backward_0_grad_input<scalar_t> step;
   step.mu = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -442,7 +442,7 @@ extern "C" int layer_norm_backward_0_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct layer_norm_backward_0_grad_bias_step {
+struct Step_layer_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -499,7 +499,7 @@ int run_layer_norm_backward_0_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_0_grad_bias_step<scalar_t> step;
+  Step_layer_norm_backward_0_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.mu = args.template tensor<const opmath_t>(2);
@@ -524,7 +524,7 @@ extern "C" int64_t layer_norm_backward_0_grad_bias_workspace(const OpgenCall* ca
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct layer_norm_backward_2_grad_input_step {
+struct Step_layer_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> mu;
@@ -579,7 +579,7 @@ int run_layer_norm_backward_2_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_2_grad_input_step<scalar_t> step;
+  Step_layer_norm_backward_2_grad_input<scalar_t> step;
   step.mu = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -597,7 +597,7 @@ extern "C" int layer_norm_backward_2_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct layer_norm_backward_2_grad_bias_step {
+struct Step_layer_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -630,7 +630,7 @@ int run_layer_norm_backward_2_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  layer_norm_backward_2_grad_bias_step<scalar_t> step;
+  Step_layer_norm_backward_2_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();

@@ -9,7 +9,7 @@
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct lennard_jones_forward_0_sum_i_j_rows_step {
+struct Step_lennard_jones_forward_0_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> epsilon;
@@ -61,7 +61,7 @@ int run_lennard_jones_forward_0_sum_i_j_rows(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_forward_0_sum_i_j_rows_step<scalar_t> step;
+  Step_lennard_jones_forward_0_sum_i_j_rows<scalar_t> step;
   step.epsilon = args.template tensor<const scalar_t>(0);
   step.sigma = args.template tensor<const scalar_t>(1);
   step.position = args.template tensor<const scalar_t>(2);
@@ -79,7 +79,7 @@ extern "C" int lennard_jones_forward_0_sum_i_j_rows(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct lennard_jones_forward_0_energy_step {
+struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> sum_i_j_rows;
@@ -116,7 +116,7 @@ int run_lennard_jones_forward_0_energy(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_forward_0_energy_step<scalar_t> step;
+  Step_lennard_jones_forward_0_energy<scalar_t> step;
   step.sum_i_j_rows = args.template tensor<const opmath_t>(0);
   step.energy = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -134,7 +134,7 @@ extern "C" int lennard_jones_forward_0_energy(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct lennard_jones_forward_1_sum_i_j_rows_step {
+struct Step_lennard_jones_forward_1_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> epsilon;
@@ -182,7 +182,7 @@ int run_lennard_jones_forward_1_sum_i_j_rows(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_forward_1_sum_i_j_rows_step<scalar_t> step;
+  Step_lennard_jones_forward_1_sum_i_j_rows<scalar_t> step;
   step.epsilon = args.template tensor<const scalar_t>(0);
   step.sigma = args.template tensor<const scalar_t>(1);
   step.position = args.template tensor<const scalar_t>(2);
@@ -199,7 +199,7 @@ extern "C" int lennard_jones_forward_1_sum_i_j_rows(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct lennard_jones_forward_1_energy_step {
+struct Step_lennard_jones_forward_1_energy {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> sum_i_j_rows;
@@ -236,7 +236,7 @@ int run_lennard_jones_forward_1_energy(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_forward_1_energy_step<scalar_t> step;
+  Step_lennard_jones_forward_1_energy<scalar_t> step;
   step.sum_i_j_rows = args.template tensor<const opmath_t>(0);
   step.energy = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -256,7 +256,7 @@ extern "C" int lennard_jones_forward_1_energy(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_sum_i_j_step {
+struct Step_lennard_jones_backward_0_grad_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_energy;
@@ -295,7 +295,7 @@ int run_lennard_jones_backward_0_grad_sum_i_j(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_sum_i_j_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_sum_i_j<scalar_t> step;
   step.grad_energy = args.template tensor<const scalar_t>(0);
   step.grad_sum_i_j = args.template tensor<opmath_t>(1);
   step.batch = args.batch();
@@ -310,7 +310,7 @@ extern "C" int lennard_jones_backward_0_grad_sum_i_j(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_box_rows_step {
+struct Step_lennard_jones_backward_0_grad_box_rows {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sum_i_j;
@@ -460,7 +460,7 @@ int run_lennard_jones_backward_0_grad_box_rows(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_box_rows_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_box_rows<scalar_t> step;
   step.grad_sum_i_j = args.template tensor<const opmath_t>(0);
   step.epsilon = args.template tensor<const scalar_t>(1);
   step.sigma = args.template tensor<const scalar_t>(2);
@@ -483,12 +483,13 @@ extern "C" int lennard_jones_backward_0_grad_box_rows(const OpgenCall* call) {
 }
 
 extern "C" int64_t lennard_jones_backward_0_grad_box_rows_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((3 + 3 + 3) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = 3 + 3 + 3;
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_position_step {
+struct Step_lennard_jones_backward_0_grad_position {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_position_difference;
@@ -537,7 +538,7 @@ int run_lennard_jones_backward_0_grad_position(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_position_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_position<scalar_t> step;
   step.grad_position_difference = args.template tensor<const opmath_t>(0);
   step.grad_position_difference_1_sum = args.template tensor<const opmath_t>(1);
   step.grad_position = args.template tensor<scalar_t>(2);
@@ -555,7 +556,7 @@ extern "C" int lennard_jones_backward_0_grad_position(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_sigma_step {
+struct Step_lennard_jones_backward_0_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sigma_rows;
@@ -590,7 +591,7 @@ int run_lennard_jones_backward_0_grad_sigma(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_sigma_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_sigma<scalar_t> step;
   step.grad_sigma_rows = args.template tensor<const opmath_t>(0);
   step.grad_sigma = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -608,7 +609,7 @@ extern "C" int64_t lennard_jones_backward_0_grad_sigma_workspace(const OpgenCall
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_epsilon_step {
+struct Step_lennard_jones_backward_0_grad_epsilon {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_epsilon_rows;
@@ -643,7 +644,7 @@ int run_lennard_jones_backward_0_grad_epsilon(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_epsilon_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_epsilon<scalar_t> step;
   step.grad_epsilon_rows = args.template tensor<const opmath_t>(0);
   step.grad_epsilon = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -661,7 +662,7 @@ extern "C" int64_t lennard_jones_backward_0_grad_epsilon_workspace(const OpgenCa
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct lennard_jones_backward_0_grad_box_step {
+struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_box_rows;
@@ -701,7 +702,7 @@ int run_lennard_jones_backward_0_grad_box(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_0_grad_box_step<scalar_t> step;
+  Step_lennard_jones_backward_0_grad_box<scalar_t> step;
   step.grad_box_rows = args.template tensor<const opmath_t>(0);
   step.grad_box = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -720,7 +721,7 @@ extern "C" int lennard_jones_backward_0_grad_box(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lennard_jones_backward_1_grad_sum_i_j_step {
+struct Step_lennard_jones_backward_1_grad_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_energy;
@@ -759,7 +760,7 @@ int run_lennard_jones_backward_1_grad_sum_i_j(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_1_grad_sum_i_j_step<scalar_t> step;
+  Step_lennard_jones_backward_1_grad_sum_i_j<scalar_t> step;
   step.grad_energy = args.template tensor<const scalar_t>(0);
   step.grad_sum_i_j = args.template tensor<opmath_t>(1);
   step.batch = args.batch();
@@ -774,7 +775,7 @@ extern "C" int lennard_jones_backward_1_grad_sum_i_j(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct lennard_jones_backward_1_grad_epsilon_rows_step {
+struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sum_i_j;
@@ -894,7 +895,7 @@ int run_lennard_jones_backward_1_grad_epsilon_rows(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_1_grad_epsilon_rows_step<scalar_t> step;
+  Step_lennard_jones_backward_1_grad_epsilon_rows<scalar_t> step;
   step.grad_sum_i_j = args.template tensor<const opmath_t>(0);
   step.epsilon = args.template tensor<const scalar_t>(1);
   step.sigma = args.template tensor<const scalar_t>(2);
@@ -916,12 +917,13 @@ extern "C" int lennard_jones_backward_1_grad_epsilon_rows(const OpgenCall* call)
 }
 
 extern "C" int64_t lennard_jones_backward_1_grad_epsilon_rows_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((3 + 3) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = 3 + 3;
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lennard_jones_backward_1_grad_position_step {
+struct Step_lennard_jones_backward_1_grad_position {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_position_difference;
@@ -970,7 +972,7 @@ int run_lennard_jones_backward_1_grad_position(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_1_grad_position_step<scalar_t> step;
+  Step_lennard_jones_backward_1_grad_position<scalar_t> step;
   step.grad_position_difference = args.template tensor<const opmath_t>(0);
   step.grad_position_difference_1_sum = args.template tensor<const opmath_t>(1);
   step.grad_position = args.template tensor<scalar_t>(2);
@@ -988,7 +990,7 @@ extern "C" int lennard_jones_backward_1_grad_position(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct lennard_jones_backward_1_grad_sigma_step {
+struct Step_lennard_jones_backward_1_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_sigma_rows;
@@ -1023,7 +1025,7 @@ int run_lennard_jones_backward_1_grad_sigma(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_1_grad_sigma_step<scalar_t> step;
+  Step_lennard_jones_backward_1_grad_sigma<scalar_t> step;
   step.grad_sigma_rows = args.template tensor<const opmath_t>(0);
   step.grad_sigma = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);
@@ -1041,7 +1043,7 @@ extern "C" int64_t lennard_jones_backward_1_grad_sigma_workspace(const OpgenCall
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct lennard_jones_backward_1_grad_epsilon_step {
+struct Step_lennard_jones_backward_1_grad_epsilon {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_epsilon_rows;
@@ -1076,7 +1078,7 @@ int run_lennard_jones_backward_1_grad_epsilon(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lennard_jones_backward_1_grad_epsilon_step<scalar_t> step;
+  Step_lennard_jones_backward_1_grad_epsilon<scalar_t> step;
   step.grad_epsilon_rows = args.template tensor<const opmath_t>(0);
   step.grad_epsilon = args.template tensor<scalar_t>(1);
   step.i_size = rt::Divider(call.dims[0]);

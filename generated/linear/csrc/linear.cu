@@ -9,7 +9,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_forward_0_output_step {
+struct Step_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -52,7 +52,7 @@ int run_linear_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_forward_0_output_step<scalar_t> step;
+  Step_linear_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -73,7 +73,7 @@ extern "C" int linear_forward_0_output(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_forward_1_output_step {
+struct Step_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -114,7 +114,7 @@ int run_linear_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_forward_1_output_step<scalar_t> step;
+  Step_linear_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -134,7 +134,7 @@ extern "C" int linear_forward_1_output(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_backward_grad_input_step {
+struct Step_linear_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -175,7 +175,7 @@ int run_linear_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_grad_input_step<scalar_t> step;
+  Step_linear_backward_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -191,7 +191,7 @@ extern "C" int linear_backward_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_backward_grad_weight_step {
+struct Step_linear_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -232,7 +232,7 @@ int run_linear_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_grad_weight_step<scalar_t> step;
+  Step_linear_backward_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -247,7 +247,7 @@ extern "C" int linear_backward_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct linear_backward_grad_bias_step {
+struct Step_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -280,7 +280,7 @@ int run_linear_backward_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_backward_grad_bias_step<scalar_t> step;
+  Step_linear_backward_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();

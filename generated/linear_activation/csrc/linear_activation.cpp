@@ -240,7 +240,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& gr
   if (mask[0] || mask[1] || mask[2]) call.run(12);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(11);
+  if (mask[2]) call.run(13);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -264,10 +264,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(13);
+  if (mask[0] || mask[1] || mask[2]) call.run(14);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(11);
+  if (mask[2]) call.run(15);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -291,10 +291,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(14);
+  if (mask[0] || mask[1] || mask[2]) call.run(16);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(11);
+  if (mask[2]) call.run(17);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -318,7 +318,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Tensor& gr
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_output", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_output", "input", Element::scalar));
-  if (mask[2]) call.run(15);
+  if (mask[2]) call.run(18);
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -341,7 +341,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(10);
+  if (mask[0] || mask[1]) call.run(19);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -365,7 +365,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(12);
+  if (mask[0] || mask[1]) call.run(20);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -389,7 +389,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(13);
+  if (mask[0] || mask[1]) call.run(21);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -413,7 +413,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(14);
+  if (mask[0] || mask[1]) call.run(22);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");

@@ -9,7 +9,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_forward_0_z_step {
+struct Step_linear_activation_forward_0_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -52,7 +52,7 @@ int run_linear_activation_forward_0_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_0_z_step<scalar_t> step;
+  Step_linear_activation_forward_0_z<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.z = args.template tensor<scalar_t>(2);
@@ -69,7 +69,7 @@ extern "C" int linear_activation_forward_0_z(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_0_condition_step {
+struct Step_linear_activation_forward_0_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -120,7 +120,7 @@ int run_linear_activation_forward_0_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_0_condition_step<scalar_t> step;
+  Step_linear_activation_forward_0_condition<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.condition = args.template tensor<bool>(2);
@@ -139,9 +139,69 @@ extern "C" int linear_activation_forward_0_condition(const OpgenCall* call) {
 // tensors: input, weight, bias, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_1_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Tensor<const scalar_t> bias;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total + bias.load(n), place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_1_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {3, 2, 0},   // z
+      {2, 1, -1},  // bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_1_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.bias = args.template tensor<const scalar_t>(3);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_1_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_1_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_1_output_step {
+struct Step_linear_activation_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -184,7 +244,7 @@ int run_linear_activation_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_1_output_step<scalar_t> step;
+  Step_linear_activation_forward_1_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -202,9 +262,69 @@ extern "C" int linear_activation_forward_1_output(const OpgenCall* call) {
 // tensors: input, weight, bias, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_2_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Tensor<const scalar_t> bias;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total + bias.load(n), place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_2_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {3, 2, 0},   // z
+      {2, 1, -1},  // bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_2_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.bias = args.template tensor<const scalar_t>(3);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_2_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_2_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_2_output_step {
+struct Step_linear_activation_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -243,7 +363,7 @@ int run_linear_activation_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_2_output_step<scalar_t> step;
+  Step_linear_activation_forward_2_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -261,9 +381,69 @@ extern "C" int linear_activation_forward_2_output(const OpgenCall* call) {
 // tensors: input, weight, bias, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_3_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Tensor<const scalar_t> bias;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total + bias.load(n), place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_3_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {3, 2, 0},   // z
+      {2, 1, -1},  // bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_3_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.bias = args.template tensor<const scalar_t>(3);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_3_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_3_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_3_output_step {
+struct Step_linear_activation_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -302,7 +482,7 @@ int run_linear_activation_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_3_output_step<scalar_t> step;
+  Step_linear_activation_forward_3_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -320,9 +500,69 @@ extern "C" int linear_activation_forward_3_output(const OpgenCall* call) {
 // tensors: input, weight, bias, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_4_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Tensor<const scalar_t> bias;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total + bias.load(n), place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_4_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {3, 2, 0},   // z
+      {2, 1, -1},  // bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_4_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.bias = args.template tensor<const scalar_t>(3);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_4_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_4_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_4_output_step {
+struct Step_linear_activation_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -361,7 +601,7 @@ int run_linear_activation_forward_4_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_4_output_step<scalar_t> step;
+  Step_linear_activation_forward_4_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -381,7 +621,7 @@ extern "C" int linear_activation_forward_4_output(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_forward_5_z_step {
+struct Step_linear_activation_forward_5_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -422,7 +662,7 @@ int run_linear_activation_forward_5_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_5_z_step<scalar_t> step;
+  Step_linear_activation_forward_5_z<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.z = args.template tensor<scalar_t>(2);
@@ -438,7 +678,7 @@ extern "C" int linear_activation_forward_5_z(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_5_condition_step {
+struct Step_linear_activation_forward_5_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -489,7 +729,7 @@ int run_linear_activation_forward_5_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_5_condition_step<scalar_t> step;
+  Step_linear_activation_forward_5_condition<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.condition = args.template tensor<bool>(2);
@@ -508,9 +748,66 @@ extern "C" int linear_activation_forward_5_condition(const OpgenCall* call) {
 // tensors: input, weight, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_6_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total, place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_6_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {2, 2, 0},   // z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_6_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_6_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_6_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_6_output_step {
+struct Step_linear_activation_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -553,7 +850,7 @@ int run_linear_activation_forward_6_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_6_output_step<scalar_t> step;
+  Step_linear_activation_forward_6_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -571,9 +868,66 @@ extern "C" int linear_activation_forward_6_output(const OpgenCall* call) {
 // tensors: input, weight, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_7_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total, place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_7_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {2, 2, 0},   // z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_7_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_7_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_7_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_7_output_step {
+struct Step_linear_activation_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -612,7 +966,7 @@ int run_linear_activation_forward_7_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_7_output_step<scalar_t> step;
+  Step_linear_activation_forward_7_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -630,9 +984,66 @@ extern "C" int linear_activation_forward_7_output(const OpgenCall* call) {
 // tensors: input, weight, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_8_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total, place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_8_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {2, 2, 0},   // z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_8_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_8_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_8_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_8_output_step {
+struct Step_linear_activation_forward_8_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -671,7 +1082,7 @@ int run_linear_activation_forward_8_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_8_output_step<scalar_t> step;
+  Step_linear_activation_forward_8_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -689,9 +1100,66 @@ extern "C" int linear_activation_forward_8_output(const OpgenCall* call) {
 // tensors: input, weight, z, output
 // dims: K, N
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_forward_9_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> z;
+  rt::Divider k_size;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
+      stop = rt::next_stop<Team>(stop, k_size.size);
+      for (; k < stop; k += Team::size) {
+        total_fold.add(input.load(place, k) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      z.store(total, place, n);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_forward_9_z(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // input
+      {1, 2, -1},  // weight
+      {2, 2, 0},   // z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_forward_9_z<scalar_t> step;
+  step.input = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.z = args.template tensor<scalar_t>(2);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
+}
+
+extern "C" int linear_activation_forward_9_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_forward_9_z<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_forward_9_output_step {
+struct Step_linear_activation_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> z;
@@ -730,7 +1198,7 @@ int run_linear_activation_forward_9_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_forward_9_output_step<scalar_t> step;
+  Step_linear_activation_forward_9_output<scalar_t> step;
   step.z = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[1]);
@@ -750,7 +1218,7 @@ extern "C" int linear_activation_forward_9_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_backward_0_grad_z_step {
+struct Step_linear_activation_backward_0_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -795,7 +1263,7 @@ int run_linear_activation_backward_0_grad_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_0_grad_z_step<scalar_t> step;
+  Step_linear_activation_backward_0_grad_z<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
@@ -812,7 +1280,7 @@ extern "C" int linear_activation_backward_0_grad_z(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_backward_0_grad_input_step {
+struct Step_linear_activation_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_z;
@@ -854,7 +1322,7 @@ int run_linear_activation_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_0_grad_input_step<scalar_t> step;
+  Step_linear_activation_backward_0_grad_input<scalar_t> step;
   step.grad_z = args.template tensor<const opmath_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<opmath_t>(2);
@@ -870,7 +1338,7 @@ extern "C" int linear_activation_backward_0_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_backward_0_grad_weight_step {
+struct Step_linear_activation_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_z;
@@ -912,7 +1380,7 @@ int run_linear_activation_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_0_grad_weight_step<scalar_t> step;
+  Step_linear_activation_backward_0_grad_weight<scalar_t> step;
   step.grad_z = args.template tensor<const opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<opmath_t>(2);
@@ -927,7 +1395,7 @@ extern "C" int linear_activation_backward_0_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct linear_activation_backward_0_grad_bias_step {
+struct Step_linear_activation_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_z;
@@ -961,7 +1429,7 @@ int run_linear_activation_backward_0_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_0_grad_bias_step<scalar_t> step;
+  Step_linear_activation_backward_0_grad_bias<scalar_t> step;
   step.grad_z = args.template tensor<const opmath_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -982,7 +1450,7 @@ extern "C" int64_t linear_activation_backward_0_grad_bias_workspace(const OpgenC
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_backward_1_grad_z_step {
+struct Step_linear_activation_backward_1_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> z;
@@ -1033,7 +1501,7 @@ int run_linear_activation_backward_1_grad_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_1_grad_z_step<scalar_t> step;
+  Step_linear_activation_backward_1_grad_z<scalar_t> step;
   step.z = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
@@ -1048,13 +1516,179 @@ extern "C" int linear_activation_backward_1_grad_z(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_1_grad_z<scalar_t>(*call));
 }
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_1_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_1_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_1_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_1_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_1_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_1_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_1_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_1_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_1_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_1_grad_weight<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_linear_activation_backward_1_grad_bias {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<scalar_t> grad_bias;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t n = point;
+    const rt::Place place = batch.place(inner);
+    folds->grad_bias_value_fold.add(grad_z.load(place, n));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t n = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, n);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_1_grad_bias(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {7, 1, -1},  // grad_bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_1_grad_bias<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.grad_bias = args.template tensor<scalar_t>(1);
+  step.batch = args.batch();
+  return rt::columns<true>(call, step, call.dims[1], rt::batch_count(call));
+}
+
+extern "C" int linear_activation_backward_1_grad_bias(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_1_grad_bias<scalar_t>(*call));
+}
+
+extern "C" int64_t linear_activation_backward_1_grad_bias_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
+}
+
 // --- backward_2
 // tensors: grad_output, input, weight, z, grad_z, grad_input, grad_weight, grad_bias
 // dims: K, N
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_backward_2_grad_z_step {
+struct Step_linear_activation_backward_2_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> z;
@@ -1102,7 +1736,7 @@ int run_linear_activation_backward_2_grad_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_2_grad_z_step<scalar_t> step;
+  Step_linear_activation_backward_2_grad_z<scalar_t> step;
   step.z = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
@@ -1117,13 +1751,179 @@ extern "C" int linear_activation_backward_2_grad_z(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_2_grad_z<scalar_t>(*call));
 }
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_2_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_2_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_2_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_2_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_2_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_2_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_2_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_2_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_2_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_2_grad_weight<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_linear_activation_backward_2_grad_bias {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<scalar_t> grad_bias;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t n = point;
+    const rt::Place place = batch.place(inner);
+    folds->grad_bias_value_fold.add(grad_z.load(place, n));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t n = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, n);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_2_grad_bias(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {7, 1, -1},  // grad_bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_2_grad_bias<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.grad_bias = args.template tensor<scalar_t>(1);
+  step.batch = args.batch();
+  return rt::columns<true>(call, step, call.dims[1], rt::batch_count(call));
+}
+
+extern "C" int linear_activation_backward_2_grad_bias(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_2_grad_bias<scalar_t>(*call));
+}
+
+extern "C" int64_t linear_activation_backward_2_grad_bias_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
+}
+
 // --- backward_3
 // tensors: grad_output, input, weight, output, grad_z, grad_input, grad_weight, grad_bias
 // dims: K, N
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_activation_backward_3_grad_z_step {
+struct Step_linear_activation_backward_3_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1168,7 +1968,7 @@ int run_linear_activation_backward_3_grad_z(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_3_grad_z_step<scalar_t> step;
+  Step_linear_activation_backward_3_grad_z<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<const scalar_t>(1);
   step.grad_z = args.template tensor<opmath_t>(2);
@@ -1183,13 +1983,179 @@ extern "C" int linear_activation_backward_3_grad_z(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_3_grad_z<scalar_t>(*call));
 }
 
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_3_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_3_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_3_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_3_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_3_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_3_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_3_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_3_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_3_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_3_grad_weight<scalar_t>(*call));
+}
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t>
+struct Step_linear_activation_backward_3_grad_bias {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<scalar_t> grad_bias;
+  rt::Batch batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t n = point;
+    const rt::Place place = batch.place(inner);
+    folds->grad_bias_value_fold.add(grad_z.load(place, n));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t n = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, n);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_3_grad_bias(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {7, 1, -1},  // grad_bias
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_3_grad_bias<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.grad_bias = args.template tensor<scalar_t>(1);
+  step.batch = args.batch();
+  return rt::columns<true>(call, step, call.dims[1], rt::batch_count(call));
+}
+
+extern "C" int linear_activation_backward_3_grad_bias(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_3_grad_bias<scalar_t>(*call));
+}
+
+extern "C" int64_t linear_activation_backward_3_grad_bias_workspace(const OpgenCall* call) {
+  return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
+}
+
 // --- backward_4
 // tensors: grad_output, input, weight, grad_input, grad_weight, grad_bias
 // dims: K, N
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_backward_4_grad_input_step {
+struct Step_linear_activation_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1230,7 +2196,7 @@ int run_linear_activation_backward_4_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_4_grad_input_step<scalar_t> step;
+  Step_linear_activation_backward_4_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -1246,7 +2212,7 @@ extern "C" int linear_activation_backward_4_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_activation_backward_4_grad_weight_step {
+struct Step_linear_activation_backward_4_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1287,7 +2253,7 @@ int run_linear_activation_backward_4_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_4_grad_weight_step<scalar_t> step;
+  Step_linear_activation_backward_4_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -1302,7 +2268,7 @@ extern "C" int linear_activation_backward_4_grad_weight(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct linear_activation_backward_4_grad_bias_step {
+struct Step_linear_activation_backward_4_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -1335,7 +2301,7 @@ int run_linear_activation_backward_4_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_activation_backward_4_grad_bias_step<scalar_t> step;
+  Step_linear_activation_backward_4_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -1348,6 +2314,856 @@ extern "C" int linear_activation_backward_4_grad_bias(const OpgenCall* call) {
 
 extern "C" int64_t linear_activation_backward_4_grad_bias_workspace(const OpgenCall* call) {
   return rt::columns_workspace<true>(*call, call->dims[1], rt::batch_count(*call), 24);
+}
+
+// --- backward_5
+// tensors: grad_output, input, weight, condition, grad_z, grad_input, grad_weight
+// dims: K, N
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_linear_activation_backward_5_grad_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const bool> condition;
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t> grad_z;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
+    *grad_z = condition ? grad_output : opmath_t(0);
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t grad_z_value;
+    compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
+    grad_z.store(grad_z_value, place, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto condition_pack = rt::load_pack<V>(condition, first);
+    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    rt::Pack<opmath_t, V> grad_z_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_z_value;
+      compute(condition_pack.get(i), grad_output_pack.get(i), &grad_z_value);
+      grad_z_pack.set(i, grad_z_value);
+    }
+    rt::store_pack(grad_z, first, grad_z_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_5_grad_z(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {3, 2, 0},  // condition
+      {0, 2, 0},  // grad_output
+      {4, 2, 0},  // grad_z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_5_grad_z<scalar_t> step;
+  step.condition = args.template tensor<const bool>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_z = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int linear_activation_backward_5_grad_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_5_grad_z<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_5_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_5_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_5_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_5_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_5_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_5_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_5_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_5_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_5_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_5_grad_weight<scalar_t>(*call));
+}
+
+// --- backward_6
+// tensors: grad_output, input, weight, z, grad_z, grad_input, grad_weight
+// dims: K, N
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_linear_activation_backward_6_grad_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> z;
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t> grad_z;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
+    const opmath_t z_value = z;
+    const opmath_t t = rt::sqrt(opmath_t(2));
+    const opmath_t t_2 = z_value / t;
+    const opmath_t t_3 = rt::exp(-rt::square(t_2));
+    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
+    *grad_z = grad_output * (part + opmath_t(0.5) * rt::erfc(-t_2));
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t grad_z_value;
+    compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
+    grad_z.store(grad_z_value, place, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto z_pack = rt::load_pack<V>(z, first);
+    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    rt::Pack<opmath_t, V> grad_z_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_z_value;
+      compute(z_pack.get(i), grad_output_pack.get(i), &grad_z_value);
+      grad_z_pack.set(i, grad_z_value);
+    }
+    rt::store_pack(grad_z, first, grad_z_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_6_grad_z(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {3, 2, 0},  // z
+      {0, 2, 0},  // grad_output
+      {4, 2, 0},  // grad_z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_6_grad_z<scalar_t> step;
+  step.z = args.template tensor<const opmath_t>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_z = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int linear_activation_backward_6_grad_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_6_grad_z<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_6_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_6_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_6_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_6_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_6_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_6_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_6_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_6_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_6_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_6_grad_weight<scalar_t>(*call));
+}
+
+// --- backward_7
+// tensors: grad_output, input, weight, z, grad_z, grad_input, grad_weight
+// dims: K, N
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_linear_activation_backward_7_grad_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> z;
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t> grad_z;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
+    const opmath_t z_value = z;
+    const opmath_t t = rt::sigmoid(z_value);
+    const opmath_t t_2 = t * (1 - rt::silu(-z_value));
+    *grad_z = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t grad_z_value;
+    compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
+    grad_z.store(grad_z_value, place, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto z_pack = rt::load_pack<V>(z, first);
+    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    rt::Pack<opmath_t, V> grad_z_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_z_value;
+      compute(z_pack.get(i), grad_output_pack.get(i), &grad_z_value);
+      grad_z_pack.set(i, grad_z_value);
+    }
+    rt::store_pack(grad_z, first, grad_z_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_7_grad_z(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {3, 2, 0},  // z
+      {0, 2, 0},  // grad_output
+      {4, 2, 0},  // grad_z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_7_grad_z<scalar_t> step;
+  step.z = args.template tensor<const opmath_t>(0);
+  step.grad_output = args.template tensor<const scalar_t>(1);
+  step.grad_z = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int linear_activation_backward_7_grad_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_7_grad_z<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_7_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_7_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_7_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_7_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_7_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_7_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_7_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_7_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_7_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_7_grad_weight<scalar_t>(*call));
+}
+
+// --- backward_8
+// tensors: grad_output, input, weight, output, grad_z, grad_input, grad_weight
+// dims: K, N
+
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_linear_activation_backward_8_grad_z {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const scalar_t> output;
+  rt::Tensor<opmath_t> grad_z;
+  rt::Divider n_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t output, opmath_t* grad_z) const {
+    *grad_z = grad_output * (1 - rt::square(output));
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t n = rt::split(&rest, n_size);
+    const rt::Place place = batch.place(rest);
+    opmath_t grad_z_value;
+    compute(grad_output.load_or_zero(place, n), output.load(place, n), &grad_z_value);
+    grad_z.store(grad_z_value, place, n);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto output_pack = rt::load_pack<V>(output, first);
+    rt::Pack<opmath_t, V> grad_z_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_z_value;
+      compute(grad_output_pack.get(i), output_pack.get(i), &grad_z_value);
+      grad_z_pack.set(i, grad_z_value);
+    }
+    rt::store_pack(grad_z, first, grad_z_pack);
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_8_grad_z(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},  // grad_output
+      {3, 2, 0},  // output
+      {4, 2, 0},  // grad_z
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_8_grad_z<scalar_t> step;
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.output = args.template tensor<const scalar_t>(1);
+  step.grad_z = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.batch = args.batch();
+  const int64_t points = rt::batch_count(call) * call.dims[1];
+  if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
+  return rt::map(call, step, points);
+}
+
+extern "C" int linear_activation_backward_8_grad_z(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_8_grad_z<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_8_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<opmath_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_z.load(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_8_grad_input(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {2, 2, -1},  // weight
+      {5, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_8_grad_input<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<opmath_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_8_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_8_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_8_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> grad_z;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_z.load(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_8_grad_weight(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {4, 2, 0},   // grad_z
+      {1, 2, 0},   // input
+      {6, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_8_grad_weight<scalar_t> step;
+  step.grad_z = args.template tensor<const opmath_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<opmath_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_8_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_8_grad_weight<scalar_t>(*call));
+}
+
+// --- backward_9
+// tensors: grad_output, input, weight, grad_input, grad_weight
+// dims: K, N
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_9_grad_input {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t> grad_input;
+  rt::Divider n_size;
+  rt::Divider k_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
+      stop = rt::next_stop<Team>(stop, n_size.size);
+      for (; n < stop; n += Team::size) {
+        total_fold.add(grad_output.load_or_zero(place, n) * weight.load(n, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_input.store(total, place, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_9_grad_input(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // grad_output
+      {2, 2, -1},  // weight
+      {3, 2, 0},   // grad_input
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_9_grad_input<scalar_t> step;
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.weight = args.template tensor<const scalar_t>(1);
+  step.grad_input = args.template tensor<scalar_t>(2);
+  step.n_size = rt::Divider(call.dims[1]);
+  step.k_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_9_grad_input(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_9_grad_input<scalar_t>(*call));
+}
+
+// a matrix product: left to the BLAS of torch
+template <typename scalar_t>
+struct Step_linear_activation_backward_9_grad_weight {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const scalar_t> input;
+  rt::Tensor<scalar_t> grad_weight;
+  rt::Batch batch;
+  rt::Divider k_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t k = rt::split(&rest, k_size);
+    const int64_t n = rest;
+    rt::Sum<opmath_t> total_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        total_fold.add(grad_output.load_or_zero(place, n) * input.load(place, k));
+      }
+      total_fold.settle();
+    }
+    total_fold.finish();
+    rt::join<Team>(&total_fold);
+    const opmath_t total = total_fold.value;
+    if (Team::rank() == 0) {
+      grad_weight.store(total, n, k);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_linear_activation_backward_9_grad_weight(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},   // grad_output
+      {1, 2, 0},   // input
+      {4, 2, -1},  // grad_weight
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_linear_activation_backward_9_grad_weight<scalar_t> step;
+  step.grad_output = args.template tensor<const scalar_t>(0);
+  step.input = args.template tensor<const scalar_t>(1);
+  step.grad_weight = args.template tensor<scalar_t>(2);
+  step.batch = args.batch();
+  step.k_size = rt::Divider(call.dims[0]);
+  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0]);
+}
+
+extern "C" int linear_activation_backward_9_grad_weight(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_linear_activation_backward_9_grad_weight<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {
@@ -1378,9 +3194,23 @@ extern "C" const OpgenCudaStep linear_activation_cuda_steps[] = {
     // 12
     {linear_activation_backward_1_grad_z, nullptr, 0},
     // 13
-    {linear_activation_backward_2_grad_z, nullptr, 0},
+    {linear_activation_backward_1_grad_bias, linear_activation_backward_1_grad_bias_workspace, 0},
     // 14
-    {linear_activation_backward_3_grad_z, nullptr, 0},
+    {linear_activation_backward_2_grad_z, nullptr, 0},
     // 15
+    {linear_activation_backward_2_grad_bias, linear_activation_backward_2_grad_bias_workspace, 0},
+    // 16
+    {linear_activation_backward_3_grad_z, nullptr, 0},
+    // 17
+    {linear_activation_backward_3_grad_bias, linear_activation_backward_3_grad_bias_workspace, 0},
+    // 18
     {linear_activation_backward_4_grad_bias, linear_activation_backward_4_grad_bias_workspace, 0},
+    // 19
+    {linear_activation_backward_5_grad_z, nullptr, 0},
+    // 20
+    {linear_activation_backward_6_grad_z, nullptr, 0},
+    // 21
+    {linear_activation_backward_7_grad_z, nullptr, 0},
+    // 22
+    {linear_activation_backward_8_grad_z, nullptr, 0},
 };

@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_forward_q_step {
+struct Step_linear_attention_forward_q {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> query;
@@ -55,7 +55,7 @@ int run_linear_attention_forward_q(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_q_step<scalar_t> step;
+  Step_linear_attention_forward_q<scalar_t> step;
   step.query = args.template tensor<const scalar_t>(0);
   step.q = args.template tensor<opmath_t>(1);
   step.e_size = rt::Divider(call.dims[1]);
@@ -72,7 +72,7 @@ extern "C" int linear_attention_forward_q(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_forward_k_step {
+struct Step_linear_attention_forward_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> key;
@@ -117,7 +117,7 @@ int run_linear_attention_forward_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_k_step<scalar_t> step;
+  Step_linear_attention_forward_k<scalar_t> step;
   step.key = args.template tensor<const scalar_t>(0);
   step.k = args.template tensor<opmath_t>(1);
   step.e_size = rt::Divider(call.dims[1]);
@@ -134,7 +134,7 @@ extern "C" int linear_attention_forward_k(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_forward_numerator_part_step {
+struct Step_linear_attention_forward_numerator_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> k;
@@ -178,7 +178,7 @@ int run_linear_attention_forward_numerator_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_numerator_part_step<scalar_t> step;
+  Step_linear_attention_forward_numerator_part<scalar_t> step;
   step.k = args.template tensor<const opmath_t>(0);
   step.value = args.template tensor<const scalar_t>(1);
   step.numerator_part = args.template tensor<opmath_t>(2);
@@ -195,7 +195,7 @@ extern "C" int linear_attention_forward_numerator_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_forward_numerator_step {
+struct Step_linear_attention_forward_numerator {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> q;
@@ -239,7 +239,7 @@ int run_linear_attention_forward_numerator(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_numerator_step<scalar_t> step;
+  Step_linear_attention_forward_numerator<scalar_t> step;
   step.q = args.template tensor<const opmath_t>(0);
   step.numerator_part = args.template tensor<const opmath_t>(1);
   step.numerator = args.template tensor<opmath_t>(2);
@@ -256,7 +256,7 @@ extern "C" int linear_attention_forward_numerator(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct linear_attention_forward_denominator_part_step {
+struct Step_linear_attention_forward_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> k;
@@ -297,7 +297,7 @@ int run_linear_attention_forward_denominator_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_denominator_part_step<scalar_t> step;
+  Step_linear_attention_forward_denominator_part<scalar_t> step;
   step.k = args.template tensor<const opmath_t>(0);
   step.denominator_part = args.template tensor<opmath_t>(1);
   step.e_size = rt::Divider(call.dims[1]);
@@ -315,7 +315,7 @@ extern "C" int64_t linear_attention_forward_denominator_part_workspace(const Opg
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct linear_attention_forward_output_step {
+struct Step_linear_attention_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> q;
@@ -367,7 +367,7 @@ int run_linear_attention_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_forward_output_step<scalar_t> step;
+  Step_linear_attention_forward_output<scalar_t> step;
   step.q = args.template tensor<const opmath_t>(0);
   step.denominator_part = args.template tensor<const opmath_t>(1);
   step.denominator = args.template tensor<opmath_t>(2);
@@ -394,7 +394,7 @@ extern "C" int linear_attention_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_backward_q_step {
+struct Step_linear_attention_backward_q {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> query;
@@ -439,7 +439,7 @@ int run_linear_attention_backward_q(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_q_step<scalar_t> step;
+  Step_linear_attention_backward_q<scalar_t> step;
   step.query = args.template tensor<const scalar_t>(0);
   step.q = args.template tensor<opmath_t>(1);
   step.e_size = rt::Divider(call.dims[1]);
@@ -456,7 +456,7 @@ extern "C" int linear_attention_backward_q(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_backward_k_step {
+struct Step_linear_attention_backward_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> key;
@@ -501,7 +501,7 @@ int run_linear_attention_backward_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_k_step<scalar_t> step;
+  Step_linear_attention_backward_k<scalar_t> step;
   step.key = args.template tensor<const scalar_t>(0);
   step.k = args.template tensor<opmath_t>(1);
   step.e_size = rt::Divider(call.dims[1]);
@@ -518,7 +518,7 @@ extern "C" int linear_attention_backward_k(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct linear_attention_backward_grad_denominator_step {
+struct Step_linear_attention_backward_grad_denominator {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -565,7 +565,7 @@ int run_linear_attention_backward_grad_denominator(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_denominator_step<scalar_t> step;
+  Step_linear_attention_backward_grad_denominator<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.numerator = args.template tensor<const opmath_t>(1);
   step.grad_denominator = args.template tensor<opmath_t>(2);
@@ -583,7 +583,7 @@ extern "C" int linear_attention_backward_grad_denominator(const OpgenCall* call)
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct linear_attention_backward_grad_denominator_part_step {
+struct Step_linear_attention_backward_grad_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_denominator;
@@ -626,7 +626,7 @@ int run_linear_attention_backward_grad_denominator_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_denominator_part_step<scalar_t> step;
+  Step_linear_attention_backward_grad_denominator_part<scalar_t> step;
   step.grad_denominator = args.template tensor<const opmath_t>(0);
   step.q = args.template tensor<const opmath_t>(1);
   step.grad_denominator_part = args.template tensor<opmath_t>(2);
@@ -642,7 +642,7 @@ extern "C" int linear_attention_backward_grad_denominator_part(const OpgenCall* 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_backward_grad_numerator_step {
+struct Step_linear_attention_backward_grad_numerator {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_numerator;
@@ -673,7 +673,7 @@ int run_linear_attention_backward_grad_numerator(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_numerator_step<scalar_t> step;
+  Step_linear_attention_backward_grad_numerator<scalar_t> step;
   step.grad_numerator = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.denominator = args.template tensor<const opmath_t>(2);
@@ -690,7 +690,7 @@ extern "C" int linear_attention_backward_grad_numerator(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_backward_grad_numerator_part_step {
+struct Step_linear_attention_backward_grad_numerator_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_numerator;
@@ -734,7 +734,7 @@ int run_linear_attention_backward_grad_numerator_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_numerator_part_step<scalar_t> step;
+  Step_linear_attention_backward_grad_numerator_part<scalar_t> step;
   step.grad_numerator = args.template tensor<const opmath_t>(0);
   step.q = args.template tensor<const opmath_t>(1);
   step.grad_numerator_part = args.template tensor<opmath_t>(2);
@@ -751,7 +751,7 @@ extern "C" int linear_attention_backward_grad_numerator_part(const OpgenCall* ca
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_backward_grad_k_numerator_part_step {
+struct Step_linear_attention_backward_grad_k_numerator_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_numerator_part;
@@ -795,7 +795,7 @@ int run_linear_attention_backward_grad_k_numerator_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_k_numerator_part_step<scalar_t> step;
+  Step_linear_attention_backward_grad_k_numerator_part<scalar_t> step;
   step.grad_numerator_part = args.template tensor<const opmath_t>(0);
   step.value = args.template tensor<const scalar_t>(1);
   step.grad_k_numerator_part = args.template tensor<opmath_t>(2);
@@ -812,7 +812,7 @@ extern "C" int linear_attention_backward_grad_k_numerator_part(const OpgenCall* 
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_backward_grad_q_numerator_step {
+struct Step_linear_attention_backward_grad_q_numerator {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_numerator;
@@ -856,7 +856,7 @@ int run_linear_attention_backward_grad_q_numerator(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_q_numerator_step<scalar_t> step;
+  Step_linear_attention_backward_grad_q_numerator<scalar_t> step;
   step.grad_numerator = args.template tensor<const opmath_t>(0);
   step.numerator_part = args.template tensor<const opmath_t>(1);
   step.grad_q_numerator = args.template tensor<opmath_t>(2);
@@ -873,7 +873,7 @@ extern "C" int linear_attention_backward_grad_q_numerator(const OpgenCall* call)
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_backward_grad_query_step {
+struct Step_linear_attention_backward_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> query;
@@ -909,7 +909,7 @@ int run_linear_attention_backward_grad_query(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_query_step<scalar_t> step;
+  Step_linear_attention_backward_grad_query<scalar_t> step;
   step.query = args.template tensor<const scalar_t>(0);
   step.grad_query = args.template tensor<scalar_t>(1);
   step.grad_denominator = args.template tensor<const opmath_t>(2);
@@ -927,7 +927,7 @@ extern "C" int linear_attention_backward_grad_query(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct linear_attention_backward_grad_key_step {
+struct Step_linear_attention_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> key;
@@ -961,7 +961,7 @@ int run_linear_attention_backward_grad_key(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_key_step<scalar_t> step;
+  Step_linear_attention_backward_grad_key<scalar_t> step;
   step.key = args.template tensor<const scalar_t>(0);
   step.grad_key = args.template tensor<scalar_t>(1);
   step.grad_denominator_part = args.template tensor<const opmath_t>(2);
@@ -978,7 +978,7 @@ extern "C" int linear_attention_backward_grad_key(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct linear_attention_backward_grad_value_step {
+struct Step_linear_attention_backward_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_numerator_part;
@@ -1022,7 +1022,7 @@ int run_linear_attention_backward_grad_value(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  linear_attention_backward_grad_value_step<scalar_t> step;
+  Step_linear_attention_backward_grad_value<scalar_t> step;
   step.grad_numerator_part = args.template tensor<const opmath_t>(0);
   step.k = args.template tensor<const opmath_t>(1);
   step.grad_value = args.template tensor<opmath_t>(2);

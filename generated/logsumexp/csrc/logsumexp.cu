@@ -9,7 +9,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct logsumexp_forward_output_step {
+struct Step_logsumexp_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -52,7 +52,7 @@ int run_logsumexp_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  logsumexp_forward_output_step<scalar_t> step;
+  Step_logsumexp_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.n_size = rt::Divider(call.dims[0]);
@@ -70,7 +70,7 @@ extern "C" int logsumexp_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct logsumexp_backward_grad_input_step {
+struct Step_logsumexp_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> output;
@@ -101,7 +101,7 @@ int run_logsumexp_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  logsumexp_backward_grad_input_step<scalar_t> step;
+  Step_logsumexp_backward_grad_input<scalar_t> step;
   step.output = args.template tensor<const scalar_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

@@ -10,7 +10,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_0_adaptation_part_step {
+struct Step_lora_linear_forward_0_adaptation_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -51,7 +51,7 @@ int run_lora_linear_forward_0_adaptation_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_0_adaptation_part_step<scalar_t> step;
+  Step_lora_linear_forward_0_adaptation_part<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.lora_a = args.template tensor<const scalar_t>(1);
   step.adaptation_part = args.template tensor<scalar_t>(2);
@@ -67,7 +67,7 @@ extern "C" int lora_linear_forward_0_adaptation_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_0_adaptation_step {
+struct Step_lora_linear_forward_0_adaptation {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> lora_b;
@@ -108,7 +108,7 @@ int run_lora_linear_forward_0_adaptation(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_0_adaptation_step<scalar_t> step;
+  Step_lora_linear_forward_0_adaptation<scalar_t> step;
   step.lora_b = args.template tensor<const scalar_t>(0);
   step.adaptation_part = args.template tensor<const scalar_t>(1);
   step.adaptation = args.template tensor<scalar_t>(2);
@@ -124,7 +124,7 @@ extern "C" int lora_linear_forward_0_adaptation(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_0_sum_k_step {
+struct Step_lora_linear_forward_0_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -165,7 +165,7 @@ int run_lora_linear_forward_0_sum_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_0_sum_k_step<scalar_t> step;
+  Step_lora_linear_forward_0_sum_k<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.sum_k = args.template tensor<scalar_t>(2);
@@ -181,7 +181,7 @@ extern "C" int lora_linear_forward_0_sum_k(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lora_linear_forward_0_output_step {
+struct Step_lora_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -211,7 +211,7 @@ int run_lora_linear_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_0_output_step<scalar_t> step;
+  Step_lora_linear_forward_0_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.sum_k = args.template tensor<const scalar_t>(1);
   step.adaptation = args.template tensor<const scalar_t>(2);
@@ -233,7 +233,7 @@ extern "C" int lora_linear_forward_0_output(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_1_adaptation_part_step {
+struct Step_lora_linear_forward_1_adaptation_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -274,7 +274,7 @@ int run_lora_linear_forward_1_adaptation_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_1_adaptation_part_step<scalar_t> step;
+  Step_lora_linear_forward_1_adaptation_part<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.lora_a = args.template tensor<const scalar_t>(1);
   step.adaptation_part = args.template tensor<scalar_t>(2);
@@ -290,7 +290,7 @@ extern "C" int lora_linear_forward_1_adaptation_part(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_1_adaptation_step {
+struct Step_lora_linear_forward_1_adaptation {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> lora_b;
@@ -331,7 +331,7 @@ int run_lora_linear_forward_1_adaptation(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_1_adaptation_step<scalar_t> step;
+  Step_lora_linear_forward_1_adaptation<scalar_t> step;
   step.lora_b = args.template tensor<const scalar_t>(0);
   step.adaptation_part = args.template tensor<const scalar_t>(1);
   step.adaptation = args.template tensor<scalar_t>(2);
@@ -347,7 +347,7 @@ extern "C" int lora_linear_forward_1_adaptation(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_forward_1_sum_k_step {
+struct Step_lora_linear_forward_1_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -388,7 +388,7 @@ int run_lora_linear_forward_1_sum_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_1_sum_k_step<scalar_t> step;
+  Step_lora_linear_forward_1_sum_k<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.sum_k = args.template tensor<scalar_t>(2);
@@ -404,7 +404,7 @@ extern "C" int lora_linear_forward_1_sum_k(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lora_linear_forward_1_output_step {
+struct Step_lora_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> sum_k;
@@ -450,7 +450,7 @@ int run_lora_linear_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_forward_1_output_step<scalar_t> step;
+  Step_lora_linear_forward_1_output<scalar_t> step;
   step.sum_k = args.template tensor<const scalar_t>(0);
   step.adaptation = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -474,7 +474,7 @@ extern "C" int lora_linear_forward_1_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lora_linear_backward_grad_adaptation_step {
+struct Step_lora_linear_backward_grad_adaptation {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -517,7 +517,7 @@ int run_lora_linear_backward_grad_adaptation(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_adaptation_step<scalar_t> step;
+  Step_lora_linear_backward_grad_adaptation<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_adaptation = args.template tensor<opmath_t>(1);
   step.scale = static_cast<opmath_t>(call.reals[0]);
@@ -534,7 +534,7 @@ extern "C" int lora_linear_backward_grad_adaptation(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_adaptation_part_step {
+struct Step_lora_linear_backward_grad_adaptation_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_adaptation;
@@ -576,7 +576,7 @@ int run_lora_linear_backward_grad_adaptation_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_adaptation_part_step<scalar_t> step;
+  Step_lora_linear_backward_grad_adaptation_part<scalar_t> step;
   step.grad_adaptation = args.template tensor<const opmath_t>(0);
   step.lora_b = args.template tensor<const scalar_t>(1);
   step.grad_adaptation_part = args.template tensor<opmath_t>(2);
@@ -592,7 +592,7 @@ extern "C" int lora_linear_backward_grad_adaptation_part(const OpgenCall* call) 
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_input_sum_k_step {
+struct Step_lora_linear_backward_grad_input_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -633,7 +633,7 @@ int run_lora_linear_backward_grad_input_sum_k(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_input_sum_k_step<scalar_t> step;
+  Step_lora_linear_backward_grad_input_sum_k<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.weight = args.template tensor<const scalar_t>(1);
   step.grad_input_sum_k = args.template tensor<scalar_t>(2);
@@ -649,7 +649,7 @@ extern "C" int lora_linear_backward_grad_input_sum_k(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_input_adaptation_part_step {
+struct Step_lora_linear_backward_grad_input_adaptation_part {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_adaptation_part;
@@ -691,7 +691,7 @@ int run_lora_linear_backward_grad_input_adaptation_part(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_input_adaptation_part_step<scalar_t> step;
+  Step_lora_linear_backward_grad_input_adaptation_part<scalar_t> step;
   step.grad_adaptation_part = args.template tensor<const opmath_t>(0);
   step.lora_a = args.template tensor<const scalar_t>(1);
   step.grad_input_adaptation_part = args.template tensor<opmath_t>(2);
@@ -707,7 +707,7 @@ extern "C" int lora_linear_backward_grad_input_adaptation_part(const OpgenCall* 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct lora_linear_backward_grad_input_step {
+struct Step_lora_linear_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_input_sum_k;
@@ -753,7 +753,7 @@ int run_lora_linear_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_input_step<scalar_t> step;
+  Step_lora_linear_backward_grad_input<scalar_t> step;
   step.grad_input_sum_k = args.template tensor<const scalar_t>(0);
   step.grad_input_adaptation_part = args.template tensor<const opmath_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -770,7 +770,7 @@ extern "C" int lora_linear_backward_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_weight_step {
+struct Step_lora_linear_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -811,7 +811,7 @@ int run_lora_linear_backward_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_weight_step<scalar_t> step;
+  Step_lora_linear_backward_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight = args.template tensor<scalar_t>(2);
@@ -826,7 +826,7 @@ extern "C" int lora_linear_backward_grad_weight(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_lora_a_step {
+struct Step_lora_linear_backward_grad_lora_a {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_adaptation_part;
@@ -868,7 +868,7 @@ int run_lora_linear_backward_grad_lora_a(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_lora_a_step<scalar_t> step;
+  Step_lora_linear_backward_grad_lora_a<scalar_t> step;
   step.grad_adaptation_part = args.template tensor<const opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_lora_a = args.template tensor<opmath_t>(2);
@@ -883,7 +883,7 @@ extern "C" int lora_linear_backward_grad_lora_a(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct lora_linear_backward_grad_lora_b_step {
+struct Step_lora_linear_backward_grad_lora_b {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_adaptation;
@@ -925,7 +925,7 @@ int run_lora_linear_backward_grad_lora_b(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_lora_b_step<scalar_t> step;
+  Step_lora_linear_backward_grad_lora_b<scalar_t> step;
   step.grad_adaptation = args.template tensor<const opmath_t>(0);
   step.adaptation_part = args.template tensor<const opmath_t>(1);
   step.grad_lora_b = args.template tensor<opmath_t>(2);
@@ -940,7 +940,7 @@ extern "C" int lora_linear_backward_grad_lora_b(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct lora_linear_backward_grad_bias_step {
+struct Step_lora_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -973,7 +973,7 @@ int run_lora_linear_backward_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  lora_linear_backward_grad_bias_step<scalar_t> step;
+  Step_lora_linear_backward_grad_bias<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_bias = args.template tensor<scalar_t>(1);
   step.batch = args.batch();

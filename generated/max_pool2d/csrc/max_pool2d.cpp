@@ -101,8 +101,8 @@ Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.number(padding);
   call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(2);
   if (mask[0]) call.run(4);
+  if (mask[0]) call.run(5);
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

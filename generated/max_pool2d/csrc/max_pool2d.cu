@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_forward_0_hit_output_step {
+struct Step_max_pool2d_forward_0_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -63,7 +63,7 @@ int run_max_pool2d_forward_0_hit_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_forward_0_hit_output_step<scalar_t> step;
+  Step_max_pool2d_forward_0_hit_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.hit_output = args.template tensor<bool>(2);
@@ -90,7 +90,7 @@ extern "C" int max_pool2d_forward_0_hit_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_forward_1_hit_output_step {
+struct Step_max_pool2d_forward_1_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -143,7 +143,7 @@ int run_max_pool2d_forward_1_hit_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_forward_1_hit_output_step<scalar_t> step;
+  Step_max_pool2d_forward_1_hit_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.hit_output = args.template tensor<bool>(2);
@@ -170,7 +170,7 @@ extern "C" int max_pool2d_forward_1_hit_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_backward_0_ties_output_step {
+struct Step_max_pool2d_backward_0_ties_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> hit_output;
@@ -210,7 +210,7 @@ int run_max_pool2d_backward_0_ties_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_backward_0_ties_output_step<scalar_t> step;
+  Step_max_pool2d_backward_0_ties_output<scalar_t> step;
   step.hit_output = args.template tensor<const bool>(0);
   step.ties_output = args.template tensor<int64_t>(1);
   step.r_size = rt::Divider(call.ints[0]);
@@ -227,7 +227,7 @@ extern "C" int max_pool2d_backward_0_ties_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_pool2d_backward_0_grad_input_step {
+struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> hit_output;
@@ -304,7 +304,7 @@ int run_max_pool2d_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_backward_0_grad_input_step<scalar_t> step;
+  Step_max_pool2d_backward_0_grad_input<scalar_t> step;
   step.hit_output = args.template tensor<const bool>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.ties_output = args.template tensor<const int64_t>(2);
@@ -330,9 +330,66 @@ extern "C" int max_pool2d_backward_0_grad_input(const OpgenCall* call) {
 // dims: H, W, P, Q
 // ints: kernel_size, padding
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_max_pool2d_backward_1_ties_output {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const bool> hit_output;
+  rt::Tensor<int64_t> ties_output;
+  rt::Divider r_size;
+  rt::Divider s_size;
+  rt::Divider q_size;
+  rt::Divider p_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place place = batch.place(rest);
+    rt::Sum<int64_t> ties_output_value_fold;
+    for (int64_t inner = Team::rank(); inner < r_size.size * s_size.size; inner += Team::size) {
+      int64_t inner_rest = inner;
+      const int64_t s = rt::split(&inner_rest, s_size);
+      const int64_t r = inner_rest;
+      ties_output_value_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
+    }
+    rt::join<Team>(&ties_output_value_fold);
+    const int64_t ties_output_value = ties_output_value_fold.value;
+    if (Team::rank() == 0) {
+      ties_output.store(ties_output_value, place, p, q);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_max_pool2d_backward_1_ties_output(const OpgenCall& call) {
+  static constexpr rt::Slot slots[] = {
+      {2, 5, 0},  // hit_output
+      {3, 3, 0},  // ties_output
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_max_pool2d_backward_1_ties_output<scalar_t> step;
+  step.hit_output = args.template tensor<const bool>(0);
+  step.ties_output = args.template tensor<int64_t>(1);
+  step.r_size = rt::Divider(call.ints[0]);
+  step.s_size = rt::Divider(call.ints[0]);
+  step.q_size = rt::Divider(call.dims[3]);
+  step.p_size = rt::Divider(call.dims[2]);
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call) * call.dims[2] * call.dims[3], call.ints[0] * call.ints[0]);
+}
+
+extern "C" int max_pool2d_backward_1_ties_output(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_max_pool2d_backward_1_ties_output<scalar_t>(*call));
+}
+
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct max_pool2d_backward_1_grad_input_step {
+struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -388,7 +445,7 @@ int run_max_pool2d_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_pool2d_backward_1_grad_input_step<scalar_t> step;
+  Step_max_pool2d_backward_1_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.hit_output = args.template tensor<const bool>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -420,5 +477,7 @@ extern "C" const OpgenCudaStep max_pool2d_cuda_steps[] = {
     // 3
     {max_pool2d_backward_0_grad_input, nullptr, 0},
     // 4
+    {max_pool2d_backward_1_ties_output, nullptr, 0},
+    // 5
     {max_pool2d_backward_1_grad_input, nullptr, 1},
 };

@@ -205,6 +205,38 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// Reduces along memory: a row is read and kept in cache by all passes.
+template <typename opmath_t>
+int backward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t P = call.dims[2];
+  const int64_t Q = call.dims[3];
+  const int64_t kernel_size = call.ints[0];
+  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
+  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &hit_output, &ties_output);
+  outer.dim(P, {hit_output.stride(1), ties_output.stride(1)});
+  outer.dim(Q, {hit_output.stride(2), ties_output.stride(2)});
+  rt::Loops<2> over_r_s;
+  over_r_s.dim(kernel_size, {hit_output.stride(3), 0});
+  over_r_s.dim(kernel_size, {hit_output.stride(4), 0});
+  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      rt::Fold<rt::Sum, int64_t> ties_output_value_fold;
+      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
+        const rt::Source<bool> hit_output_at(hit_output, run.at[0], run.step[0], run.size);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = hit_output_at[i] ? 1 : 0;
+          ties_output_value_fold.add(lane, value);
+        });
+      });
+      const int64_t ties_output_value = ties_output_value_fold.value();
+      rt::store(ties_output, row.at[1], ties_output_value);
+    });
+  });
+  return rt::status(host);
+}
+
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
@@ -267,5 +299,6 @@ OPGEN_STEPS(max_pool2d) = {
     OPGEN_STEP(forward_1_hit_output),    // 1
     OPGEN_STEP(backward_0_ties_output),  // 2
     OPGEN_STEP(backward_0_grad_input),   // 3
-    OPGEN_STEP(backward_1_grad_input),   // 4
+    OPGEN_STEP(backward_1_ties_output),  // 4
+    OPGEN_STEP(backward_1_grad_input),   // 5
 };

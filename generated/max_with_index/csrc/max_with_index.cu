@@ -9,7 +9,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_with_index_forward_condition_step {
+struct Step_max_with_index_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -52,7 +52,7 @@ int run_max_with_index_forward_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_with_index_forward_condition_step<scalar_t> step;
+  Step_max_with_index_forward_condition<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.value = args.template tensor<scalar_t>(1);
   step.index_2 = args.template tensor<int64_t>(2);
@@ -72,7 +72,7 @@ extern "C" int max_with_index_forward_condition(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct max_with_index_backward_grad_input_step {
+struct Step_max_with_index_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -106,7 +106,7 @@ int run_max_with_index_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  max_with_index_backward_grad_input_step<scalar_t> step;
+  Step_max_with_index_backward_grad_input<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.grad_value = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -8,7 +8,7 @@
 // dims: V, D, E
 
 template <typename scalar_t>
-struct message_passing_forward_0_output_base_step {
+struct Step_message_passing_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -44,7 +44,7 @@ int run_message_passing_forward_0_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_forward_0_output_base_step<scalar_t> step;
+  Step_message_passing_forward_0_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -58,7 +58,7 @@ extern "C" int message_passing_forward_0_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct message_passing_forward_0_output_step {
+struct Step_message_passing_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -91,7 +91,7 @@ int run_message_passing_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_forward_0_output_step<scalar_t> step;
+  Step_message_passing_forward_0_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.target = args.template tensor<const int64_t>(1);
   step.edge_weight = args.template tensor<const scalar_t>(2);
@@ -116,7 +116,7 @@ extern "C" int message_passing_forward_0_output(const OpgenCall* call) {
 // dims: V, D, E
 
 template <typename scalar_t>
-struct message_passing_forward_1_output_base_step {
+struct Step_message_passing_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -152,7 +152,7 @@ int run_message_passing_forward_1_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_forward_1_output_base_step<scalar_t> step;
+  Step_message_passing_forward_1_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -166,7 +166,7 @@ extern "C" int message_passing_forward_1_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct message_passing_forward_1_output_step {
+struct Step_message_passing_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -197,7 +197,7 @@ int run_message_passing_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_forward_1_output_step<scalar_t> step;
+  Step_message_passing_forward_1_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.target = args.template tensor<const int64_t>(1);
   step.source = args.template tensor<const int64_t>(2);
@@ -221,7 +221,7 @@ extern "C" int message_passing_forward_1_output(const OpgenCall* call) {
 // dims: V, D, E
 
 template <typename scalar_t>
-struct message_passing_backward_0_grad_input_base_step {
+struct Step_message_passing_backward_0_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -257,7 +257,7 @@ int run_message_passing_backward_0_grad_input_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_backward_0_grad_input_base_step<scalar_t> step;
+  Step_message_passing_backward_0_grad_input_base<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -271,7 +271,7 @@ extern "C" int message_passing_backward_0_grad_input_base(const OpgenCall* call)
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct message_passing_backward_0_grad_input_step {
+struct Step_message_passing_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -305,7 +305,7 @@ int run_message_passing_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_backward_0_grad_input_step<scalar_t> step;
+  Step_message_passing_backward_0_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.source = args.template tensor<const int64_t>(1);
   step.target = args.template tensor<const int64_t>(2);
@@ -327,7 +327,7 @@ extern "C" int message_passing_backward_0_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct message_passing_backward_0_grad_edge_weight_step {
+struct Step_message_passing_backward_0_grad_edge_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> target;
@@ -374,7 +374,7 @@ int run_message_passing_backward_0_grad_edge_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_backward_0_grad_edge_weight_step<scalar_t> step;
+  Step_message_passing_backward_0_grad_edge_weight<scalar_t> step;
   step.target = args.template tensor<const int64_t>(0);
   step.source = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -397,7 +397,7 @@ extern "C" int message_passing_backward_0_grad_edge_weight(const OpgenCall* call
 // dims: V, D, E
 
 template <typename scalar_t>
-struct message_passing_backward_1_grad_input_base_step {
+struct Step_message_passing_backward_1_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -433,7 +433,7 @@ int run_message_passing_backward_1_grad_input_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_backward_1_grad_input_base_step<scalar_t> step;
+  Step_message_passing_backward_1_grad_input_base<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.d_size = rt::Divider(call.dims[1]);
   const int64_t points = call.dims[0] * call.dims[1];
@@ -447,7 +447,7 @@ extern "C" int message_passing_backward_1_grad_input_base(const OpgenCall* call)
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct message_passing_backward_1_grad_input_step {
+struct Step_message_passing_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -478,7 +478,7 @@ int run_message_passing_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  message_passing_backward_1_grad_input_step<scalar_t> step;
+  Step_message_passing_backward_1_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.source = args.template tensor<const int64_t>(1);
   step.target = args.template tensor<const int64_t>(2);

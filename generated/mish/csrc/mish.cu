@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mish_forward_output_step {
+struct Step_mish_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -48,7 +48,7 @@ int run_mish_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mish_forward_output_step<scalar_t> step;
+  Step_mish_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -66,7 +66,7 @@ extern "C" int mish_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mish_backward_grad_input_step {
+struct Step_mish_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -111,7 +111,7 @@ int run_mish_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mish_backward_grad_input_step<scalar_t> step;
+  Step_mish_backward_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

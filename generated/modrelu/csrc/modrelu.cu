@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct modrelu_forward_output_imag_step {
+struct Step_modrelu_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -49,7 +49,7 @@ int run_modrelu_forward_output_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  modrelu_forward_output_imag_step<scalar_t> step;
+  Step_modrelu_forward_output_imag<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.input_imag = args.template tensor<const scalar_t>(1);
   step.bias = args.template tensor<const scalar_t>(2);
@@ -72,7 +72,7 @@ extern "C" int modrelu_forward_output_imag(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct modrelu_backward_grad_input_imag_step {
+struct Step_modrelu_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -141,7 +141,7 @@ int run_modrelu_backward_grad_input_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  modrelu_backward_grad_input_imag_step<scalar_t> step;
+  Step_modrelu_backward_grad_input_imag<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.input_imag = args.template tensor<const scalar_t>(1);
   step.grad_output_real = args.template tensor<const scalar_t>(2);
@@ -162,7 +162,7 @@ extern "C" int modrelu_backward_grad_input_imag(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct modrelu_backward_grad_bias_step {
+struct Step_modrelu_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> bias;
@@ -221,7 +221,7 @@ int run_modrelu_backward_grad_bias(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  modrelu_backward_grad_bias_step<scalar_t> step;
+  Step_modrelu_backward_grad_bias<scalar_t> step;
   step.bias = args.template tensor<const scalar_t>(0);
   step.input_real = args.template tensor<const scalar_t>(1);
   step.input_imag = args.template tensor<const scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct mse_loss_forward_0_output_step {
+struct Step_mse_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -46,7 +46,7 @@ int run_mse_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_forward_0_output_step<scalar_t> step;
+  Step_mse_loss_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -68,7 +68,7 @@ extern "C" int64_t mse_loss_forward_0_output_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct mse_loss_forward_1_output_step {
+struct Step_mse_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -106,7 +106,7 @@ int run_mse_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_forward_1_output_step<scalar_t> step;
+  Step_mse_loss_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -128,7 +128,7 @@ extern "C" int64_t mse_loss_forward_1_output_workspace(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mse_loss_forward_2_output_step {
+struct Step_mse_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -180,7 +180,7 @@ int run_mse_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_forward_2_output_step<scalar_t> step;
+  Step_mse_loss_forward_2_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -200,7 +200,7 @@ extern "C" int mse_loss_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mse_loss_backward_0_grad_target_step {
+struct Step_mse_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> difference;
@@ -252,7 +252,7 @@ int run_mse_loss_backward_0_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_backward_0_grad_target_step<scalar_t> step;
+  Step_mse_loss_backward_0_grad_target<scalar_t> step;
   step.difference = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -272,7 +272,7 @@ extern "C" int mse_loss_backward_0_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mse_loss_backward_1_grad_target_step {
+struct Step_mse_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> difference;
@@ -324,7 +324,7 @@ int run_mse_loss_backward_1_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_backward_1_grad_target_step<scalar_t> step;
+  Step_mse_loss_backward_1_grad_target<scalar_t> step;
   step.difference = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -344,7 +344,7 @@ extern "C" int mse_loss_backward_1_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mse_loss_backward_2_grad_target_step {
+struct Step_mse_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -398,7 +398,7 @@ int run_mse_loss_backward_2_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mse_loss_backward_2_grad_target_step<scalar_t> step;
+  Step_mse_loss_backward_2_grad_target<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.difference = args.template tensor<const opmath_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mul_constant_forward_output_step {
+struct Step_mul_constant_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> tensor;
@@ -47,7 +47,7 @@ int run_mul_constant_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mul_constant_forward_output_step<scalar_t> step;
+  Step_mul_constant_forward_output<scalar_t> step;
   step.tensor = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.constant = static_cast<opmath_t>(call.reals[0]);
@@ -67,7 +67,7 @@ extern "C" int mul_constant_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct mul_constant_backward_grad_tensor_step {
+struct Step_mul_constant_backward_grad_tensor {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -107,7 +107,7 @@ int run_mul_constant_backward_grad_tensor(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  mul_constant_backward_grad_tensor_step<scalar_t> step;
+  Step_mul_constant_backward_grad_tensor<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_tensor = args.template tensor<scalar_t>(1);
   step.constant = static_cast<opmath_t>(call.reals[0]);

@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct phase_rotation_forward_output_part_imag_2_step {
+struct Step_phase_rotation_forward_output_part_imag_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output_part_real;
@@ -38,7 +38,7 @@ int run_phase_rotation_forward_output_part_imag_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  phase_rotation_forward_output_part_imag_2_step<scalar_t> step;
+  Step_phase_rotation_forward_output_part_imag_2<scalar_t> step;
   step.output_part_real = args.template tensor<opmath_t>(0);
   step.output_part_imag_2 = args.template tensor<opmath_t>(1);
   step.base = static_cast<opmath_t>(call.reals[0]);
@@ -53,7 +53,7 @@ extern "C" int phase_rotation_forward_output_part_imag_2(const OpgenCall* call) 
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct phase_rotation_forward_output_imag_step {
+struct Step_phase_rotation_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input_real;
@@ -95,7 +95,7 @@ int run_phase_rotation_forward_output_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  phase_rotation_forward_output_imag_step<scalar_t> step;
+  Step_phase_rotation_forward_output_imag<scalar_t> step;
   step.input_real = args.template tensor<const scalar_t>(0);
   step.output_part_real = args.template tensor<const opmath_t>(1);
   step.input_imag = args.template tensor<const scalar_t>(2);
@@ -120,7 +120,7 @@ extern "C" int phase_rotation_forward_output_imag(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct phase_rotation_backward_output_part_imag_2_step {
+struct Step_phase_rotation_backward_output_part_imag_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output_part_real;
@@ -148,7 +148,7 @@ int run_phase_rotation_backward_output_part_imag_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  phase_rotation_backward_output_part_imag_2_step<scalar_t> step;
+  Step_phase_rotation_backward_output_part_imag_2<scalar_t> step;
   step.output_part_real = args.template tensor<opmath_t>(0);
   step.output_part_imag_2 = args.template tensor<opmath_t>(1);
   step.base = static_cast<opmath_t>(call.reals[0]);
@@ -163,7 +163,7 @@ extern "C" int phase_rotation_backward_output_part_imag_2(const OpgenCall* call)
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct phase_rotation_backward_grad_input_imag_step {
+struct Step_phase_rotation_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output_imag;
@@ -205,7 +205,7 @@ int run_phase_rotation_backward_grad_input_imag(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  phase_rotation_backward_grad_input_imag_step<scalar_t> step;
+  Step_phase_rotation_backward_grad_input_imag<scalar_t> step;
   step.grad_output_imag = args.template tensor<const scalar_t>(0);
   step.output_part_imag_2 = args.template tensor<const opmath_t>(1);
   step.grad_output_real = args.template tensor<const scalar_t>(2);

@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct pixel_shuffle_forward_output_step {
+struct Step_pixel_shuffle_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -46,7 +46,7 @@ int run_pixel_shuffle_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  pixel_shuffle_forward_output_step<scalar_t> step;
+  Step_pixel_shuffle_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.upscale_factor = call.ints[0];
@@ -74,7 +74,7 @@ extern "C" int pixel_shuffle_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct pixel_shuffle_backward_grad_input_step {
+struct Step_pixel_shuffle_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -119,7 +119,7 @@ int run_pixel_shuffle_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  pixel_shuffle_backward_grad_input_step<scalar_t> step;
+  Step_pixel_shuffle_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.upscale_factor = call.ints[0];

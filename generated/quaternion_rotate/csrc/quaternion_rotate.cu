@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct quaternion_rotate_forward_output_step {
+struct Step_quaternion_rotate_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -73,7 +73,7 @@ int run_quaternion_rotate_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  quaternion_rotate_forward_output_step<scalar_t> step;
+  Step_quaternion_rotate_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.vector = args.template tensor<const scalar_t>(1);
   step.quaternion = args.template tensor<const scalar_t>(2);
@@ -91,7 +91,7 @@ extern "C" int quaternion_rotate_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct quaternion_rotate_backward_grad_cross_step {
+struct Step_quaternion_rotate_backward_grad_cross {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_cross;
@@ -175,7 +175,7 @@ int run_quaternion_rotate_backward_grad_cross(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  quaternion_rotate_backward_grad_cross_step<scalar_t> step;
+  Step_quaternion_rotate_backward_grad_cross<scalar_t> step;
   step.grad_cross = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.quaternion = args.template tensor<const scalar_t>(2);
@@ -190,7 +190,7 @@ extern "C" int quaternion_rotate_backward_grad_cross(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct quaternion_rotate_backward_grad_quaternion_step {
+struct Step_quaternion_rotate_backward_grad_quaternion {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_quaternion;
@@ -318,7 +318,7 @@ int run_quaternion_rotate_backward_grad_quaternion(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  quaternion_rotate_backward_grad_quaternion_step<scalar_t> step;
+  Step_quaternion_rotate_backward_grad_quaternion<scalar_t> step;
   step.grad_quaternion = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.quaternion = args.template tensor<const scalar_t>(2);
@@ -335,7 +335,7 @@ extern "C" int quaternion_rotate_backward_grad_quaternion(const OpgenCall* call)
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct quaternion_rotate_backward_grad_vector_step {
+struct Step_quaternion_rotate_backward_grad_vector {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_vector;
@@ -391,7 +391,7 @@ int run_quaternion_rotate_backward_grad_vector(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  quaternion_rotate_backward_grad_vector_step<scalar_t> step;
+  Step_quaternion_rotate_backward_grad_vector<scalar_t> step;
   step.grad_vector = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_cross = args.template tensor<const opmath_t>(2);

@@ -8,7 +8,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct ray_sphere_forward_distance_step {
+struct Step_ray_sphere_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> origin;
@@ -54,7 +54,7 @@ int run_ray_sphere_forward_distance(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  ray_sphere_forward_distance_step<scalar_t> step;
+  Step_ray_sphere_forward_distance<scalar_t> step;
   step.origin = args.template tensor<const scalar_t>(0);
   step.direction = args.template tensor<const scalar_t>(1);
   step.radius = args.template tensor<const scalar_t>(2);
@@ -72,7 +72,7 @@ extern "C" int ray_sphere_forward_distance(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct ray_sphere_backward_grad_radius_step {
+struct Step_ray_sphere_backward_grad_radius {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> origin;
@@ -135,7 +135,7 @@ int run_ray_sphere_backward_grad_radius(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  ray_sphere_backward_grad_radius_step<scalar_t> step;
+  Step_ray_sphere_backward_grad_radius<scalar_t> step;
   step.origin = args.template tensor<const scalar_t>(0);
   step.direction = args.template tensor<const scalar_t>(1);
   step.radius = args.template tensor<const scalar_t>(2);

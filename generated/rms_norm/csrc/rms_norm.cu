@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_forward_0_output_step {
+struct Step_rms_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -57,7 +57,7 @@ int run_rms_norm_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_forward_0_output_step<scalar_t> step;
+  Step_rms_norm_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.rstd = args.template tensor<opmath_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -80,7 +80,7 @@ extern "C" int rms_norm_forward_0_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_forward_1_output_step {
+struct Step_rms_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -125,7 +125,7 @@ int run_rms_norm_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_forward_1_output_step<scalar_t> step;
+  Step_rms_norm_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.rstd = args.template tensor<opmath_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -146,7 +146,7 @@ extern "C" int rms_norm_forward_1_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_backward_0_grad_input_step {
+struct Step_rms_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -194,7 +194,7 @@ int run_rms_norm_backward_0_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_backward_0_grad_input_step<scalar_t> step;
+  Step_rms_norm_backward_0_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -212,7 +212,7 @@ extern "C" int rms_norm_backward_0_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct rms_norm_backward_0_grad_weight_step {
+struct Step_rms_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -251,7 +251,7 @@ int run_rms_norm_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_backward_0_grad_weight_step<scalar_t> step;
+  Step_rms_norm_backward_0_grad_weight<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);
@@ -274,7 +274,7 @@ extern "C" int64_t rms_norm_backward_0_grad_weight_workspace(const OpgenCall* ca
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_backward_1_grad_input_step {
+struct Step_rms_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -319,7 +319,7 @@ int run_rms_norm_backward_1_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_backward_1_grad_input_step<scalar_t> step;
+  Step_rms_norm_backward_1_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);

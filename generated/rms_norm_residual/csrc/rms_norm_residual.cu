@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct rms_norm_residual_forward_0_hidden_step {
+struct Step_rms_norm_residual_forward_0_hidden {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -52,7 +52,7 @@ int run_rms_norm_residual_forward_0_hidden(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_forward_0_hidden_step<scalar_t> step;
+  Step_rms_norm_residual_forward_0_hidden<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.residual = args.template tensor<const scalar_t>(1);
   step.hidden = args.template tensor<scalar_t>(2);
@@ -69,7 +69,7 @@ extern "C" int rms_norm_residual_forward_0_hidden(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_residual_forward_0_output_step {
+struct Step_rms_norm_residual_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -118,7 +118,7 @@ int run_rms_norm_residual_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_forward_0_output_step<scalar_t> step;
+  Step_rms_norm_residual_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.residual = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -142,7 +142,7 @@ extern "C" int rms_norm_residual_forward_0_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct rms_norm_residual_forward_1_hidden_step {
+struct Step_rms_norm_residual_forward_1_hidden {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -184,7 +184,7 @@ int run_rms_norm_residual_forward_1_hidden(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_forward_1_hidden_step<scalar_t> step;
+  Step_rms_norm_residual_forward_1_hidden<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.residual = args.template tensor<const scalar_t>(1);
   step.hidden = args.template tensor<scalar_t>(2);
@@ -201,7 +201,7 @@ extern "C" int rms_norm_residual_forward_1_hidden(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_residual_forward_1_output_step {
+struct Step_rms_norm_residual_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -248,7 +248,7 @@ int run_rms_norm_residual_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_forward_1_output_step<scalar_t> step;
+  Step_rms_norm_residual_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.residual = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<opmath_t>(2);
@@ -272,7 +272,7 @@ extern "C" int rms_norm_residual_forward_1_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_residual_backward_0_grad_hidden_1_copy_step {
+struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -330,7 +330,7 @@ int run_rms_norm_residual_backward_0_grad_hidden_1_copy(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_backward_0_grad_hidden_1_copy_step<scalar_t> step;
+  Step_rms_norm_residual_backward_0_grad_hidden_1_copy<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.hidden = args.template tensor<const scalar_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
@@ -351,7 +351,7 @@ extern "C" int rms_norm_residual_backward_0_grad_hidden_1_copy(const OpgenCall* 
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct rms_norm_residual_backward_0_grad_weight_step {
+struct Step_rms_norm_residual_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> hidden;
@@ -392,7 +392,7 @@ int run_rms_norm_residual_backward_0_grad_weight(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_backward_0_grad_weight_step<scalar_t> step;
+  Step_rms_norm_residual_backward_0_grad_weight<scalar_t> step;
   step.hidden = args.template tensor<const scalar_t>(0);
   step.rstd = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -417,7 +417,7 @@ extern "C" int64_t rms_norm_residual_backward_0_grad_weight_workspace(const Opge
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct rms_norm_residual_backward_1_grad_hidden_1_copy_step {
+struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -472,7 +472,7 @@ int run_rms_norm_residual_backward_1_grad_hidden_1_copy(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rms_norm_residual_backward_1_grad_hidden_1_copy_step<scalar_t> step;
+  Step_rms_norm_residual_backward_1_grad_hidden_1_copy<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.hidden = args.template tensor<const scalar_t>(1);
   step.rstd = args.template tensor<const opmath_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct rope_forward_output_step {
+struct Step_rope_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -52,7 +52,7 @@ int run_rope_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rope_forward_output_step<scalar_t> step;
+  Step_rope_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.cos = args.template tensor<const scalar_t>(2);
@@ -78,7 +78,7 @@ extern "C" int rope_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct rope_backward_grad_input_step {
+struct Step_rope_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -133,7 +133,7 @@ int run_rope_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rope_backward_grad_input_step<scalar_t> step;
+  Step_rope_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.cos = args.template tensor<const scalar_t>(2);
@@ -154,7 +154,7 @@ extern "C" int rope_backward_grad_input(const OpgenCall* call) {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
-struct rope_backward_grad_sin_step {
+struct Step_rope_backward_grad_sin {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -228,7 +228,7 @@ int run_rope_backward_grad_sin(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  rope_backward_grad_sin_step<scalar_t> step;
+  Step_rope_backward_grad_sin<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_cos = args.template tensor<scalar_t>(2);

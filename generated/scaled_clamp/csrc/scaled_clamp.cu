@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct scaled_clamp_forward_condition_step {
+struct Step_scaled_clamp_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x;
@@ -61,7 +61,7 @@ int run_scaled_clamp_forward_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  scaled_clamp_forward_condition_step<scalar_t> step;
+  Step_scaled_clamp_forward_condition<scalar_t> step;
   step.x = args.template tensor<const scalar_t>(0);
   step.y = args.template tensor<scalar_t>(1);
   step.condition = args.template tensor<bool>(2);
@@ -84,7 +84,7 @@ extern "C" int scaled_clamp_forward_condition(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct scaled_clamp_backward_grad_x_step {
+struct Step_scaled_clamp_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -127,7 +127,7 @@ int run_scaled_clamp_backward_grad_x(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  scaled_clamp_backward_grad_x_step<scalar_t> step;
+  Step_scaled_clamp_backward_grad_x<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.grad_y = args.template tensor<const scalar_t>(1);
   step.grad_x = args.template tensor<scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_forward_output_step {
+struct Step_se3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> twist;
@@ -85,7 +85,7 @@ int run_se3_exp_act_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_forward_output_step<scalar_t> step;
+  Step_se3_exp_act_forward_output<scalar_t> step;
   step.twist = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.point_2 = args.template tensor<const scalar_t>(2);
@@ -103,7 +103,7 @@ extern "C" int se3_exp_act_forward_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_backward_c_step {
+struct Step_se3_exp_act_backward_c {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> twist;
@@ -169,7 +169,7 @@ int run_se3_exp_act_backward_c(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_c_step<scalar_t> step;
+  Step_se3_exp_act_backward_c<scalar_t> step;
   step.twist = args.template tensor<const scalar_t>(0);
   step.s = args.template tensor<opmath_t>(1);
   step.norm_s_squares = args.template tensor<opmath_t>(2);
@@ -186,7 +186,7 @@ extern "C" int se3_exp_act_backward_c(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct se3_exp_act_backward_wv_step {
+struct Step_se3_exp_act_backward_wv {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> twist;
@@ -220,7 +220,7 @@ int run_se3_exp_act_backward_wv(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_wv_step<scalar_t> step;
+  Step_se3_exp_act_backward_wv<scalar_t> step;
   step.twist = args.template tensor<const scalar_t>(0);
   step.wp = args.template tensor<opmath_t>(1);
   step.point_2 = args.template tensor<const scalar_t>(2);
@@ -236,7 +236,7 @@ extern "C" int se3_exp_act_backward_wv(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_backward_grad_mix_output_1_step {
+struct Step_se3_exp_act_backward_grad_mix_output_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -300,7 +300,7 @@ int run_se3_exp_act_backward_grad_mix_output_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_grad_mix_output_1_step<scalar_t> step;
+  Step_se3_exp_act_backward_grad_mix_output_1<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.twist = args.template tensor<const scalar_t>(1);
   step.grad_mix_output = args.template tensor<opmath_t>(2);
@@ -316,7 +316,7 @@ extern "C" int se3_exp_act_backward_grad_mix_output_1(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_backward_grad_s_step {
+struct Step_se3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_mix_output;
@@ -437,7 +437,7 @@ int run_se3_exp_act_backward_grad_s(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_grad_s_step<scalar_t> step;
+  Step_se3_exp_act_backward_grad_s<scalar_t> step;
   step.grad_mix_output = args.template tensor<const opmath_t>(0);
   step.grad_mix_output_1 = args.template tensor<const opmath_t>(1);
   step.wv = args.template tensor<const opmath_t>(2);
@@ -457,7 +457,7 @@ extern "C" int se3_exp_act_backward_grad_s(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_backward_grad_twist_step {
+struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> b;
@@ -633,7 +633,7 @@ int run_se3_exp_act_backward_grad_twist(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_grad_twist_step<scalar_t> step;
+  Step_se3_exp_act_backward_grad_twist<scalar_t> step;
   step.b = args.template tensor<const opmath_t>(0);
   step.c = args.template tensor<const opmath_t>(1);
   step.a = args.template tensor<const opmath_t>(2);
@@ -663,7 +663,7 @@ extern "C" int se3_exp_act_backward_grad_twist(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct se3_exp_act_backward_grad_point_step {
+struct Step_se3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> a;
@@ -735,7 +735,7 @@ int run_se3_exp_act_backward_grad_point(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  se3_exp_act_backward_grad_point_step<scalar_t> step;
+  Step_se3_exp_act_backward_grad_point<scalar_t> step;
   step.a = args.template tensor<const opmath_t>(0);
   step.b = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

@@ -10,7 +10,7 @@
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_max_forward_size_base_step {
+struct Step_segment_max_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> size;
@@ -42,7 +42,7 @@ int run_segment_max_forward_size_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_size_base_step<scalar_t> step;
+  Step_segment_max_forward_size_base<scalar_t> step;
   step.size = args.template tensor<int64_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -55,7 +55,7 @@ extern "C" int segment_max_forward_size_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_max_forward_size_step {
+struct Step_segment_max_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> size;
@@ -78,7 +78,7 @@ int run_segment_max_forward_size(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_size_step<scalar_t> step;
+  Step_segment_max_forward_size<scalar_t> step;
   step.size = args.template tensor<int64_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.report = call.device_room;
@@ -95,7 +95,7 @@ extern "C" int segment_max_forward_size(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct segment_max_forward_top_base_step {
+struct Step_segment_max_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> top;
@@ -132,7 +132,7 @@ int run_segment_max_forward_top_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_top_base_step<scalar_t> step;
+  Step_segment_max_forward_top_base<scalar_t> step;
   step.top = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -147,7 +147,7 @@ extern "C" int segment_max_forward_top_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_max_forward_top_step {
+struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> top;
@@ -177,7 +177,7 @@ int run_segment_max_forward_top(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_top_step<scalar_t> step;
+  Step_segment_max_forward_top<scalar_t> step;
   step.top = args.template tensor<opmath_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -198,7 +198,7 @@ extern "C" int segment_max_forward_top(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_forward_condition_2_step {
+struct Step_segment_max_forward_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> top;
@@ -230,7 +230,7 @@ int run_segment_max_forward_condition_2(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_condition_2_step<scalar_t> step;
+  Step_segment_max_forward_condition_2<scalar_t> step;
   step.top = args.template tensor<const opmath_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.size = args.template tensor<const int64_t>(2);
@@ -247,7 +247,7 @@ extern "C" int segment_max_forward_condition_2(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_forward_condition_step {
+struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<bool> condition;
@@ -279,7 +279,7 @@ int run_segment_max_forward_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_forward_condition_step<scalar_t> step;
+  Step_segment_max_forward_condition<scalar_t> step;
   step.condition = args.template tensor<bool>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.segment = args.template tensor<const int64_t>(2);
@@ -304,7 +304,7 @@ extern "C" int segment_max_forward_condition(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_backward_grad_top_step {
+struct Step_segment_max_backward_grad_top {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_top;
@@ -331,7 +331,7 @@ int run_segment_max_backward_grad_top(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_grad_top_step<scalar_t> step;
+  Step_segment_max_backward_grad_top<scalar_t> step;
   step.grad_top = args.template tensor<opmath_t>(0);
   step.size = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -345,7 +345,7 @@ extern "C" int segment_max_backward_grad_top(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct segment_max_backward_ties_top_base_step {
+struct Step_segment_max_backward_ties_top_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition_2;
@@ -384,7 +384,7 @@ int run_segment_max_backward_ties_top_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_ties_top_base_step<scalar_t> step;
+  Step_segment_max_backward_ties_top_base<scalar_t> step;
   step.condition_2 = args.template tensor<const bool>(0);
   step.ties_top = args.template tensor<int64_t>(1);
   step.batch_size = rt::Divider(rt::batch_count(call));
@@ -400,7 +400,7 @@ extern "C" int segment_max_backward_ties_top_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_max_backward_ties_top_step {
+struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> ties_top;
@@ -429,7 +429,7 @@ int run_segment_max_backward_ties_top(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_ties_top_step<scalar_t> step;
+  Step_segment_max_backward_ties_top<scalar_t> step;
   step.ties_top = args.template tensor<int64_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.condition = args.template tensor<const bool>(2);
@@ -450,7 +450,7 @@ extern "C" int segment_max_backward_ties_top(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_max_backward_grad_input_step {
+struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -501,7 +501,7 @@ int run_segment_max_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_max_backward_grad_input_step<scalar_t> step;
+  Step_segment_max_backward_grad_input<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -9,7 +9,7 @@
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_mean_forward_size_base_step {
+struct Step_segment_mean_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> size;
@@ -41,7 +41,7 @@ int run_segment_mean_forward_size_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_forward_size_base_step<scalar_t> step;
+  Step_segment_mean_forward_size_base<scalar_t> step;
   step.size = args.template tensor<int64_t>(0);
   const int64_t points = call.dims[1];
   if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);
@@ -54,7 +54,7 @@ extern "C" int segment_mean_forward_size_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_mean_forward_size_step {
+struct Step_segment_mean_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<int64_t> size;
@@ -77,7 +77,7 @@ int run_segment_mean_forward_size(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_forward_size_step<scalar_t> step;
+  Step_segment_mean_forward_size<scalar_t> step;
   step.size = args.template tensor<int64_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.report = call.device_room;
@@ -94,7 +94,7 @@ extern "C" int segment_mean_forward_size(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct segment_mean_forward_total_base_step {
+struct Step_segment_mean_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> total;
@@ -131,7 +131,7 @@ int run_segment_mean_forward_total_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_forward_total_base_step<scalar_t> step;
+  Step_segment_mean_forward_total_base<scalar_t> step;
   step.total = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -146,7 +146,7 @@ extern "C" int segment_mean_forward_total_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_mean_forward_total_step {
+struct Step_segment_mean_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> total;
@@ -176,7 +176,7 @@ int run_segment_mean_forward_total(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_forward_total_step<scalar_t> step;
+  Step_segment_mean_forward_total<scalar_t> step;
   step.total = args.template tensor<opmath_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -197,7 +197,7 @@ extern "C" int segment_mean_forward_total(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_mean_forward_output_step {
+struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -224,7 +224,7 @@ int run_segment_mean_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_forward_output_step<scalar_t> step;
+  Step_segment_mean_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.total = args.template tensor<const opmath_t>(1);
   step.size = args.template tensor<const int64_t>(2);
@@ -244,7 +244,7 @@ extern "C" int segment_mean_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_mean_backward_grad_total_step {
+struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_total;
@@ -271,7 +271,7 @@ int run_segment_mean_backward_grad_total(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_backward_grad_total_step<scalar_t> step;
+  Step_segment_mean_backward_grad_total<scalar_t> step;
   step.grad_total = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.size = args.template tensor<const int64_t>(2);
@@ -286,7 +286,7 @@ extern "C" int segment_mean_backward_grad_total(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_mean_backward_grad_input_step {
+struct Step_segment_mean_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -315,7 +315,7 @@ int run_segment_mean_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_mean_backward_grad_input_step<scalar_t> step;
+  Step_segment_mean_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.grad_total = args.template tensor<const opmath_t>(2);

@@ -9,7 +9,7 @@
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_softmax_forward_top_base_step {
+struct Step_segment_softmax_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> top;
@@ -46,7 +46,7 @@ int run_segment_softmax_forward_top_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_top_base_step<scalar_t> step;
+  Step_segment_softmax_forward_top_base<scalar_t> step;
   step.top = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -61,7 +61,7 @@ extern "C" int segment_softmax_forward_top_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_softmax_forward_top_step {
+struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> top;
@@ -91,7 +91,7 @@ int run_segment_softmax_forward_top(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_top_step<scalar_t> step;
+  Step_segment_softmax_forward_top<scalar_t> step;
   step.top = args.template tensor<opmath_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -111,7 +111,7 @@ extern "C" int segment_softmax_forward_top(const OpgenCall* call) {
 }
 
 template <typename scalar_t>
-struct segment_softmax_forward_total_base_step {
+struct Step_segment_softmax_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> total;
@@ -148,7 +148,7 @@ int run_segment_softmax_forward_total_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_total_base_step<scalar_t> step;
+  Step_segment_softmax_forward_total_base<scalar_t> step;
   step.total = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -163,7 +163,7 @@ extern "C" int segment_softmax_forward_total_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_softmax_forward_total_step {
+struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> segment;
@@ -197,7 +197,7 @@ int run_segment_softmax_forward_total(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_total_step<scalar_t> step;
+  Step_segment_softmax_forward_total<scalar_t> step;
   step.segment = args.template tensor<const int64_t>(0);
   step.total = args.template tensor<opmath_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -219,7 +219,7 @@ extern "C" int segment_softmax_forward_total(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_softmax_forward_output_step {
+struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> segment;
@@ -255,7 +255,7 @@ int run_segment_softmax_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_forward_output_step<scalar_t> step;
+  Step_segment_softmax_forward_output<scalar_t> step;
   step.segment = args.template tensor<const int64_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -280,7 +280,7 @@ extern "C" int segment_softmax_forward_output(const OpgenCall* call) {
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_softmax_backward_dot_output_base_step {
+struct Step_segment_softmax_backward_dot_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> dot_output;
@@ -317,7 +317,7 @@ int run_segment_softmax_backward_dot_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_backward_dot_output_base_step<scalar_t> step;
+  Step_segment_softmax_backward_dot_output_base<scalar_t> step;
   step.dot_output = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -332,7 +332,7 @@ extern "C" int segment_softmax_backward_dot_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_softmax_backward_dot_output_step {
+struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> dot_output;
@@ -364,7 +364,7 @@ int run_segment_softmax_backward_dot_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_backward_dot_output_step<scalar_t> step;
+  Step_segment_softmax_backward_dot_output<scalar_t> step;
   step.dot_output = args.template tensor<opmath_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -386,7 +386,7 @@ extern "C" int segment_softmax_backward_dot_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_softmax_backward_grad_input_step {
+struct Step_segment_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -420,7 +420,7 @@ int run_segment_softmax_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_softmax_backward_grad_input_step<scalar_t> step;
+  Step_segment_softmax_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.output = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

@@ -9,7 +9,7 @@
 // ints: num_segments
 
 template <typename scalar_t>
-struct segment_sum_forward_output_base_step {
+struct Step_segment_sum_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -46,7 +46,7 @@ int run_segment_sum_forward_output_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_sum_forward_output_base_step<scalar_t> step;
+  Step_segment_sum_forward_output_base<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.batch_size = rt::Divider(rt::batch_count(call));
   step.batch = args.batch();
@@ -61,7 +61,7 @@ extern "C" int segment_sum_forward_output_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct segment_sum_forward_output_step {
+struct Step_segment_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> output;
@@ -91,7 +91,7 @@ int run_segment_sum_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_sum_forward_output_step<scalar_t> step;
+  Step_segment_sum_forward_output<scalar_t> step;
   step.output = args.template tensor<opmath_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.input = args.template tensor<const scalar_t>(2);
@@ -117,7 +117,7 @@ extern "C" int segment_sum_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct segment_sum_backward_grad_input_step {
+struct Step_segment_sum_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> grad_input;
@@ -145,7 +145,7 @@ int run_segment_sum_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  segment_sum_backward_grad_input_step<scalar_t> step;
+  Step_segment_sum_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<scalar_t>(0);
   step.segment = args.template tensor<const int64_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

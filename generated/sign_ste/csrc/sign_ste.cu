@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sign_ste_forward_condition_step {
+struct Step_sign_ste_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x;
@@ -56,7 +56,7 @@ int run_sign_ste_forward_condition(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sign_ste_forward_condition_step<scalar_t> step;
+  Step_sign_ste_forward_condition<scalar_t> step;
   step.x = args.template tensor<const scalar_t>(0);
   step.y = args.template tensor<scalar_t>(1);
   step.condition = args.template tensor<bool>(2);
@@ -75,7 +75,7 @@ extern "C" int sign_ste_forward_condition(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sign_ste_backward_grad_x_step {
+struct Step_sign_ste_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -116,7 +116,7 @@ int run_sign_ste_backward_grad_x(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sign_ste_backward_grad_x_step<scalar_t> step;
+  Step_sign_ste_backward_grad_x<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.grad_y = args.template tensor<const scalar_t>(1);
   step.grad_x = args.template tensor<scalar_t>(2);

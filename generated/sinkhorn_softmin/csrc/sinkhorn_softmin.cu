@@ -10,7 +10,7 @@
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct sinkhorn_softmin_forward_logsumexp_j_sum_step {
+struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> x;
@@ -66,7 +66,7 @@ int run_sinkhorn_softmin_forward_logsumexp_j_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_forward_logsumexp_j_sum_step<scalar_t> step;
+  Step_sinkhorn_softmin_forward_logsumexp_j_sum<scalar_t> step;
   step.x = args.template tensor<const scalar_t>(0);
   step.y = args.template tensor<const scalar_t>(1);
   step.f = args.template tensor<const scalar_t>(2);
@@ -86,7 +86,7 @@ extern "C" int sinkhorn_softmin_forward_logsumexp_j_sum(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sinkhorn_softmin_forward_output_step {
+struct Step_sinkhorn_softmin_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_j_max;
@@ -146,7 +146,7 @@ int run_sinkhorn_softmin_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_forward_output_step<scalar_t> step;
+  Step_sinkhorn_softmin_forward_output<scalar_t> step;
   step.logsumexp_j_max = args.template tensor<const opmath_t>(0);
   step.logsumexp_j_sum = args.template tensor<const opmath_t>(1);
   step.logsumexp_j = args.template tensor<opmath_t>(2);
@@ -171,7 +171,7 @@ extern "C" int sinkhorn_softmin_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_logsumexp_j_step {
+struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -214,7 +214,7 @@ int run_sinkhorn_softmin_backward_grad_logsumexp_j(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_logsumexp_j_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_logsumexp_j<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.grad_logsumexp_j = args.template tensor<opmath_t>(1);
   step.eps = static_cast<opmath_t>(call.reals[0]);
@@ -231,7 +231,7 @@ extern "C" int sinkhorn_softmin_backward_grad_logsumexp_j(const OpgenCall* call)
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_x_sum_step {
+struct Step_sinkhorn_softmin_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_j;
@@ -296,7 +296,7 @@ int run_sinkhorn_softmin_backward_grad_x_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_x_sum_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_x_sum<scalar_t> step;
   step.logsumexp_j = args.template tensor<const opmath_t>(0);
   step.grad_logsumexp_j = args.template tensor<const opmath_t>(1);
   step.grad_x_sum = args.template tensor<opmath_t>(2);
@@ -319,12 +319,13 @@ extern "C" int sinkhorn_softmin_backward_grad_x_sum(const OpgenCall* call) {
 }
 
 extern "C" int64_t sinkhorn_softmin_backward_grad_x_sum_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[0] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[0] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_x_step {
+struct Step_sinkhorn_softmin_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_x_sum;
@@ -366,7 +367,7 @@ int run_sinkhorn_softmin_backward_grad_x(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_x_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_x<scalar_t> step;
   step.grad_x_sum = args.template tensor<const opmath_t>(0);
   step.grad_x = args.template tensor<scalar_t>(1);
   step.d_size = rt::Divider(call.dims[1]);
@@ -383,7 +384,7 @@ extern "C" int sinkhorn_softmin_backward_grad_x(const OpgenCall* call) {
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_f_sum_step {
+struct Step_sinkhorn_softmin_backward_grad_f_sum {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> f;
@@ -456,7 +457,7 @@ int run_sinkhorn_softmin_backward_grad_f_sum(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_f_sum_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_f_sum<scalar_t> step;
   step.f = args.template tensor<const scalar_t>(0);
   step.grad_y_sum = args.template tensor<opmath_t>(1);
   step.x = args.template tensor<const scalar_t>(2);
@@ -480,12 +481,13 @@ extern "C" int sinkhorn_softmin_backward_grad_f_sum(const OpgenCall* call) {
 }
 
 extern "C" int64_t sinkhorn_softmin_backward_grad_f_sum_workspace(const OpgenCall* call) {
-  return rt::batch_count(*call) * call->dims[2] * ((call->dims[1]) * static_cast<int64_t>(sizeof(double)));
+  const int64_t width = call->dims[1];
+  return rt::batch_count(*call) * call->dims[2] * width * static_cast<int64_t>(sizeof(double));
 }
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_y_step {
+struct Step_sinkhorn_softmin_backward_grad_y {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_y_sum;
@@ -527,7 +529,7 @@ int run_sinkhorn_softmin_backward_grad_y(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_y_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_y<scalar_t> step;
   step.grad_y_sum = args.template tensor<const opmath_t>(0);
   step.grad_y = args.template tensor<scalar_t>(1);
   step.d_size = rt::Divider(call.dims[1]);
@@ -544,7 +546,7 @@ extern "C" int sinkhorn_softmin_backward_grad_y(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct sinkhorn_softmin_backward_grad_f_step {
+struct Step_sinkhorn_softmin_backward_grad_f {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_f_sum;
@@ -585,7 +587,7 @@ int run_sinkhorn_softmin_backward_grad_f(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  sinkhorn_softmin_backward_grad_f_step<scalar_t> step;
+  Step_sinkhorn_softmin_backward_grad_f<scalar_t> step;
   step.grad_f_sum = args.template tensor<const opmath_t>(0);
   step.grad_f = args.template tensor<scalar_t>(1);
   step.eps = static_cast<opmath_t>(call.reals[0]);

@@ -9,7 +9,7 @@
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct smooth_l1_loss_forward_0_output_step {
+struct Step_smooth_l1_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -51,7 +51,7 @@ int run_smooth_l1_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_forward_0_output_step<scalar_t> step;
+  Step_smooth_l1_loss_forward_0_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -75,7 +75,7 @@ extern "C" int64_t smooth_l1_loss_forward_0_output_workspace(const OpgenCall* ca
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct smooth_l1_loss_forward_1_output_step {
+struct Step_smooth_l1_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -117,7 +117,7 @@ int run_smooth_l1_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_forward_1_output_step<scalar_t> step;
+  Step_smooth_l1_loss_forward_1_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -141,7 +141,7 @@ extern "C" int64_t smooth_l1_loss_forward_1_output_workspace(const OpgenCall* ca
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct smooth_l1_loss_forward_2_output_step {
+struct Step_smooth_l1_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -195,7 +195,7 @@ int run_smooth_l1_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_forward_2_output_step<scalar_t> step;
+  Step_smooth_l1_loss_forward_2_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.target = args.template tensor<const scalar_t>(1);
   step.difference = args.template tensor<opmath_t>(2);
@@ -217,7 +217,7 @@ extern "C" int smooth_l1_loss_forward_2_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct smooth_l1_loss_backward_0_grad_target_step {
+struct Step_smooth_l1_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> difference;
@@ -273,7 +273,7 @@ int run_smooth_l1_loss_backward_0_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_backward_0_grad_target_step<scalar_t> step;
+  Step_smooth_l1_loss_backward_0_grad_target<scalar_t> step;
   step.difference = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -295,7 +295,7 @@ extern "C" int smooth_l1_loss_backward_0_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct smooth_l1_loss_backward_1_grad_target_step {
+struct Step_smooth_l1_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> difference;
@@ -350,7 +350,7 @@ int run_smooth_l1_loss_backward_1_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_backward_1_grad_target_step<scalar_t> step;
+  Step_smooth_l1_loss_backward_1_grad_target<scalar_t> step;
   step.difference = args.template tensor<const opmath_t>(0);
   step.grad_input = args.template tensor<scalar_t>(1);
   step.grad_target = args.template tensor<scalar_t>(2);
@@ -372,7 +372,7 @@ extern "C" int smooth_l1_loss_backward_1_grad_target(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct smooth_l1_loss_backward_2_grad_target_step {
+struct Step_smooth_l1_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> difference;
@@ -429,7 +429,7 @@ int run_smooth_l1_loss_backward_2_grad_target(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  smooth_l1_loss_backward_2_grad_target_step<scalar_t> step;
+  Step_smooth_l1_loss_backward_2_grad_target<scalar_t> step;
   step.difference = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct snake_activation_forward_output_step {
+struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -39,7 +39,7 @@ int run_snake_activation_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  snake_activation_forward_output_step<scalar_t> step;
+  Step_snake_activation_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.alpha = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -59,7 +59,7 @@ extern "C" int snake_activation_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct snake_activation_backward_grad_input_step {
+struct Step_snake_activation_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> alpha;
@@ -90,7 +90,7 @@ int run_snake_activation_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  snake_activation_backward_grad_input_step<scalar_t> step;
+  Step_snake_activation_backward_grad_input<scalar_t> step;
   step.alpha = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -107,7 +107,7 @@ extern "C" int snake_activation_backward_grad_input(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct snake_activation_backward_grad_alpha_step {
+struct Step_snake_activation_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> alpha;
@@ -157,7 +157,7 @@ int run_snake_activation_backward_grad_alpha(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  snake_activation_backward_grad_alpha_step<scalar_t> step;
+  Step_snake_activation_backward_grad_alpha<scalar_t> step;
   step.alpha = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);

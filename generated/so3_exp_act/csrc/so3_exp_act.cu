@@ -8,7 +8,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct so3_exp_act_forward_output_step {
+struct Step_so3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> rotation;
@@ -73,7 +73,7 @@ int run_so3_exp_act_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_forward_output_step<scalar_t> step;
+  Step_so3_exp_act_forward_output<scalar_t> step;
   step.rotation = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.point_2 = args.template tensor<const scalar_t>(2);
@@ -91,7 +91,7 @@ extern "C" int so3_exp_act_forward_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct so3_exp_act_backward_b_step {
+struct Step_so3_exp_act_backward_b {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> rotation;
@@ -148,7 +148,7 @@ int run_so3_exp_act_backward_b(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_backward_b_step<scalar_t> step;
+  Step_so3_exp_act_backward_b<scalar_t> step;
   step.rotation = args.template tensor<const scalar_t>(0);
   step.s = args.template tensor<opmath_t>(1);
   step.norm_s_squares = args.template tensor<opmath_t>(2);
@@ -164,7 +164,7 @@ extern "C" int so3_exp_act_backward_b(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct so3_exp_act_backward_cross_step {
+struct Step_so3_exp_act_backward_cross {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> cross;
@@ -194,7 +194,7 @@ int run_so3_exp_act_backward_cross(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_backward_cross_step<scalar_t> step;
+  Step_so3_exp_act_backward_cross<scalar_t> step;
   step.cross = args.template tensor<opmath_t>(0);
   step.rotation = args.template tensor<const scalar_t>(1);
   step.point_2 = args.template tensor<const scalar_t>(2);
@@ -209,7 +209,7 @@ extern "C" int so3_exp_act_backward_cross(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct so3_exp_act_backward_grad_rotation_twice_1_step {
+struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> b;
@@ -307,7 +307,7 @@ int run_so3_exp_act_backward_grad_rotation_twice_1(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_backward_grad_rotation_twice_1_step<scalar_t> step;
+  Step_so3_exp_act_backward_grad_rotation_twice_1<scalar_t> step;
   step.b = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.rotation = args.template tensor<const scalar_t>(2);
@@ -327,7 +327,7 @@ extern "C" int so3_exp_act_backward_grad_rotation_twice_1(const OpgenCall* call)
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct so3_exp_act_backward_grad_s_step {
+struct Step_so3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -417,7 +417,7 @@ int run_so3_exp_act_backward_grad_s(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_backward_grad_s_step<scalar_t> step;
+  Step_so3_exp_act_backward_grad_s<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.rotation = args.template tensor<const scalar_t>(1);
   step.cross = args.template tensor<const opmath_t>(2);
@@ -435,7 +435,7 @@ extern "C" int so3_exp_act_backward_grad_s(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct so3_exp_act_backward_grad_point_step {
+struct Step_so3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> a;
@@ -558,7 +558,7 @@ int run_so3_exp_act_backward_grad_point(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  so3_exp_act_backward_grad_point_step<scalar_t> step;
+  Step_so3_exp_act_backward_grad_point<scalar_t> step;
   step.a = args.template tensor<const opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_cross_twice = args.template tensor<const opmath_t>(2);

@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct softmax_forward_output_step {
+struct Step_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -55,7 +55,7 @@ int run_softmax_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  softmax_forward_output_step<scalar_t> step;
+  Step_softmax_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.temperature = static_cast<opmath_t>(call.reals[0]);
@@ -75,7 +75,7 @@ extern "C" int softmax_forward_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct softmax_backward_grad_input_step {
+struct Step_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -116,7 +116,7 @@ int run_softmax_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  softmax_backward_grad_input_step<scalar_t> step;
+  Step_softmax_backward_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct softplus_forward_output_step {
+struct Step_softplus_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -47,7 +47,7 @@ int run_softplus_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  softplus_forward_output_step<scalar_t> step;
+  Step_softplus_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.beta = static_cast<opmath_t>(call.reals[0]);
@@ -67,7 +67,7 @@ extern "C" int softplus_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct softplus_backward_grad_input_step {
+struct Step_softplus_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -110,7 +110,7 @@ int run_softplus_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  softplus_backward_grad_input_step<scalar_t> step;
+  Step_softplus_backward_grad_input<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

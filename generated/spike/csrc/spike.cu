@@ -9,7 +9,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct spike_forward_spikes_step {
+struct Step_spike_forward_spikes {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> membrane;
@@ -47,7 +47,7 @@ int run_spike_forward_spikes(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  spike_forward_spikes_step<scalar_t> step;
+  Step_spike_forward_spikes<scalar_t> step;
   step.membrane = args.template tensor<const scalar_t>(0);
   step.spikes = args.template tensor<scalar_t>(1);
   step.threshold = static_cast<opmath_t>(call.reals[0]);
@@ -67,7 +67,7 @@ extern "C" int spike_forward_spikes(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct spike_backward_grad_membrane_step {
+struct Step_spike_backward_grad_membrane {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_spikes;
@@ -110,7 +110,7 @@ int run_spike_backward_grad_membrane(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  spike_backward_grad_membrane_step<scalar_t> step;
+  Step_spike_backward_grad_membrane<scalar_t> step;
   step.grad_spikes = args.template tensor<const scalar_t>(0);
   step.membrane = args.template tensor<const scalar_t>(1);
   step.grad_membrane = args.template tensor<scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct squared_relu_forward_output_step {
+struct Step_squared_relu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -46,7 +46,7 @@ int run_squared_relu_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  squared_relu_forward_output_step<scalar_t> step;
+  Step_squared_relu_forward_output<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.output = args.template tensor<scalar_t>(1);
   step.batch = args.batch();
@@ -64,7 +64,7 @@ extern "C" int squared_relu_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct squared_relu_backward_grad_input_step {
+struct Step_squared_relu_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -109,7 +109,7 @@ int run_squared_relu_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  squared_relu_backward_grad_input_step<scalar_t> step;
+  Step_squared_relu_backward_grad_input<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);

@@ -8,7 +8,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct swiglu_forward_output_step {
+struct Step_swiglu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> up;
@@ -47,7 +47,7 @@ int run_swiglu_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_forward_output_step<scalar_t> step;
+  Step_swiglu_forward_output<scalar_t> step;
   step.up = args.template tensor<const scalar_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -66,7 +66,7 @@ extern "C" int swiglu_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct swiglu_backward_grad_up_step {
+struct Step_swiglu_backward_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> gate;
@@ -124,7 +124,7 @@ int run_swiglu_backward_grad_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_backward_grad_up_step<scalar_t> step;
+  Step_swiglu_backward_grad_up<scalar_t> step;
   step.gate = args.template tensor<const scalar_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.up = args.template tensor<const scalar_t>(2);

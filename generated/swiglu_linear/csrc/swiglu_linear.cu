@@ -9,7 +9,7 @@
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_forward_gate_step {
+struct Step_swiglu_linear_forward_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -50,7 +50,7 @@ int run_swiglu_linear_forward_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_forward_gate_step<scalar_t> step;
+  Step_swiglu_linear_forward_gate<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight_gate = args.template tensor<const scalar_t>(1);
   step.gate = args.template tensor<scalar_t>(2);
@@ -66,7 +66,7 @@ extern "C" int swiglu_linear_forward_gate(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_forward_up_step {
+struct Step_swiglu_linear_forward_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> input;
@@ -107,7 +107,7 @@ int run_swiglu_linear_forward_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_forward_up_step<scalar_t> step;
+  Step_swiglu_linear_forward_up<scalar_t> step;
   step.input = args.template tensor<const scalar_t>(0);
   step.weight_up = args.template tensor<const scalar_t>(1);
   step.up = args.template tensor<scalar_t>(2);
@@ -123,7 +123,7 @@ extern "C" int swiglu_linear_forward_up(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct swiglu_linear_forward_output_step {
+struct Step_swiglu_linear_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> up;
@@ -165,7 +165,7 @@ int run_swiglu_linear_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_forward_output_step<scalar_t> step;
+  Step_swiglu_linear_forward_output<scalar_t> step;
   step.up = args.template tensor<const scalar_t>(0);
   step.gate = args.template tensor<const scalar_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -187,7 +187,7 @@ extern "C" int swiglu_linear_forward_output(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_gate_step {
+struct Step_swiglu_linear_backward_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> grad_output;
@@ -250,7 +250,7 @@ int run_swiglu_linear_backward_grad_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_gate_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_gate<scalar_t> step;
   step.grad_output = args.template tensor<const scalar_t>(0);
   step.gate = args.template tensor<const opmath_t>(1);
   step.up = args.template tensor<const opmath_t>(2);
@@ -269,7 +269,7 @@ extern "C" int swiglu_linear_backward_grad_gate(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_input_up_step {
+struct Step_swiglu_linear_backward_grad_input_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_up;
@@ -311,7 +311,7 @@ int run_swiglu_linear_backward_grad_input_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_input_up_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_input_up<scalar_t> step;
   step.grad_up = args.template tensor<const opmath_t>(0);
   step.weight_up = args.template tensor<const scalar_t>(1);
   step.grad_input_up = args.template tensor<opmath_t>(2);
@@ -327,7 +327,7 @@ extern "C" int swiglu_linear_backward_grad_input_up(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_input_gate_step {
+struct Step_swiglu_linear_backward_grad_input_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_gate;
@@ -369,7 +369,7 @@ int run_swiglu_linear_backward_grad_input_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_input_gate_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_input_gate<scalar_t> step;
   step.grad_gate = args.template tensor<const opmath_t>(0);
   step.weight_gate = args.template tensor<const scalar_t>(1);
   step.grad_input_gate = args.template tensor<opmath_t>(2);
@@ -385,7 +385,7 @@ extern "C" int swiglu_linear_backward_grad_input_gate(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_input_step {
+struct Step_swiglu_linear_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_input_up;
@@ -430,7 +430,7 @@ int run_swiglu_linear_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_input_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_input<scalar_t> step;
   step.grad_input_up = args.template tensor<const opmath_t>(0);
   step.grad_input_gate = args.template tensor<const opmath_t>(1);
   step.grad_input = args.template tensor<scalar_t>(2);
@@ -447,7 +447,7 @@ extern "C" int swiglu_linear_backward_grad_input(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_weight_gate_step {
+struct Step_swiglu_linear_backward_grad_weight_gate {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_gate;
@@ -489,7 +489,7 @@ int run_swiglu_linear_backward_grad_weight_gate(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_weight_gate_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_weight_gate<scalar_t> step;
   step.grad_gate = args.template tensor<const opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight_gate = args.template tensor<opmath_t>(2);
@@ -504,7 +504,7 @@ extern "C" int swiglu_linear_backward_grad_weight_gate(const OpgenCall* call) {
 
 // a matrix product: left to the BLAS of torch
 template <typename scalar_t>
-struct swiglu_linear_backward_grad_weight_up_step {
+struct Step_swiglu_linear_backward_grad_weight_up {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> grad_up;
@@ -546,7 +546,7 @@ int run_swiglu_linear_backward_grad_weight_up(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  swiglu_linear_backward_grad_weight_up_step<scalar_t> step;
+  Step_swiglu_linear_backward_grad_weight_up<scalar_t> step;
   step.grad_up = args.template tensor<const opmath_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.grad_weight_up = args.template tensor<opmath_t>(2);

@@ -63,8 +63,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("other_squares", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
   call.run(2);
+  call.run(3);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
   return {output, Tensor(), near, Tensor(), Tensor()};
@@ -86,7 +86,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2
   call.number(eps);
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(3);
+  call.run(4);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
   return {output, Tensor(), near, Tensor(), Tensor()};
@@ -113,8 +113,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(4);
   call.run(5);
+  call.run(6);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
   const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
@@ -144,8 +144,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(4);
-  call.run(6);
+  call.run(7);
+  call.run(8);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
   const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
@@ -173,7 +173,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5
   call.allocate("near", Element::compute, {opgen::batch});
   call.allocate("far", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(7);
+  call.run(9);
   const Tensor output = call.result("output", Element::scalar);
   const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
   const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
@@ -226,7 +226,7 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(8);
+  if (mask[0] || mask[1] || mask[2]) call.run(10);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -254,7 +254,7 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(9);
+  if (mask[0] || mask[1] || mask[2]) call.run(11);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -282,7 +282,7 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(10);
+  if (mask[0] || mask[1] || mask[2]) call.run(12);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -314,8 +314,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(11);
-  if (mask[0] || mask[1] || mask[2]) call.run(12);
+  if (mask[0] || mask[1] || mask[2]) call.run(13);
+  if (mask[0] || mask[1] || mask[2]) call.run(14);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -347,8 +347,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(13);
-  if (mask[0] || mask[1] || mask[2]) call.run(12);
+  if (mask[0] || mask[1] || mask[2]) call.run(15);
+  if (mask[0] || mask[1] || mask[2]) call.run(16);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();
@@ -380,8 +380,8 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& 
   call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(14);
-  if (mask[0] || mask[1] || mask[2]) call.run(12);
+  if (mask[0] || mask[1] || mask[2]) call.run(17);
+  if (mask[0] || mask[1] || mask[2]) call.run(18);
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
   const Tensor grad_negative = mask[2] ? call.result("grad_negative", Element::scalar, 0, "negative") : Tensor();

@@ -10,7 +10,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_forward_0_other_squares_step {
+struct Step_triplet_margin_loss_forward_0_other_squares {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
@@ -77,7 +77,7 @@ int run_triplet_margin_loss_forward_0_other_squares(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_0_other_squares_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_0_other_squares<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
   step.positive = args.template tensor<const scalar_t>(1);
   step.negative = args.template tensor<const scalar_t>(2);
@@ -97,7 +97,7 @@ extern "C" int triplet_margin_loss_forward_0_other_squares(const OpgenCall* call
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct triplet_margin_loss_forward_0_output_step {
+struct Step_triplet_margin_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near_squares;
@@ -137,7 +137,7 @@ int run_triplet_margin_loss_forward_0_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_0_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_0_output<scalar_t> step;
   step.near_squares = args.template tensor<const opmath_t>(0);
   step.far_squares = args.template tensor<const opmath_t>(1);
   step.other_squares = args.template tensor<const opmath_t>(2);
@@ -160,9 +160,96 @@ extern "C" int64_t triplet_margin_loss_forward_0_output_workspace(const OpgenCal
 // dims: D
 // reals: margin, eps
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_triplet_margin_loss_forward_1_other_squares {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> anchor;
+  rt::Tensor<const scalar_t> positive;
+  rt::Tensor<const scalar_t> negative;
+  rt::Tensor<opmath_t> near_squares;
+  rt::Tensor<opmath_t> far_squares;
+  rt::Tensor<opmath_t> other_squares;
+  rt::Tensor<opmath_t> near;
+  opmath_t eps;
+  rt::Divider d_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const rt::Place place = batch.place(point);
+    rt::Sum<opmath_t> near_squares_value_fold;
+    rt::Sum<opmath_t> far_squares_value_fold;
+    rt::Sum<opmath_t> other_squares_value_fold;
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = -negative.load(place, d);
+        const opmath_t t_3 = anchor_value + t_2 + eps;
+        const opmath_t t_4 = positive_value + t_2 + eps;
+        near_squares_value_fold.add(t * t);
+        far_squares_value_fold.add(t_3 * t_3);
+        other_squares_value_fold.add(t_4 * t_4);
+      }
+      near_squares_value_fold.settle();
+      far_squares_value_fold.settle();
+      other_squares_value_fold.settle();
+    }
+    near_squares_value_fold.finish();
+    far_squares_value_fold.finish();
+    other_squares_value_fold.finish();
+    rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold, &other_squares_value_fold);
+    const opmath_t near_squares_value = near_squares_value_fold.value;
+    const opmath_t far_squares_value = far_squares_value_fold.value;
+    const opmath_t other_squares_value = other_squares_value_fold.value;
+    if (Team::rank() == 0) {
+      near_squares.store(near_squares_value, place);
+      far_squares.store(far_squares_value, place);
+      other_squares.store(other_squares_value, place);
+      near.store(rt::sqrt(near_squares_value), place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_triplet_margin_loss_forward_1_other_squares(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},  // anchor
+      {1, 2, 0},  // positive
+      {2, 2, 0},  // negative
+      {3, 1, 0},  // near_squares
+      {5, 1, 0},  // far_squares
+      {6, 1, 0},  // other_squares
+      {4, 1, 0},  // near
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_triplet_margin_loss_forward_1_other_squares<scalar_t> step;
+  step.anchor = args.template tensor<const scalar_t>(0);
+  step.positive = args.template tensor<const scalar_t>(1);
+  step.negative = args.template tensor<const scalar_t>(2);
+  step.near_squares = args.template tensor<opmath_t>(3);
+  step.far_squares = args.template tensor<opmath_t>(4);
+  step.other_squares = args.template tensor<opmath_t>(5);
+  step.near = args.template tensor<opmath_t>(6);
+  step.eps = static_cast<opmath_t>(call.reals[1]);
+  step.d_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
+}
+
+extern "C" int triplet_margin_loss_forward_1_other_squares(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_forward_1_other_squares<scalar_t>(*call));
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct triplet_margin_loss_forward_1_output_step {
+struct Step_triplet_margin_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near_squares;
@@ -202,7 +289,7 @@ int run_triplet_margin_loss_forward_1_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_1_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_1_output<scalar_t> step;
   step.near_squares = args.template tensor<const opmath_t>(0);
   step.far_squares = args.template tensor<const opmath_t>(1);
   step.other_squares = args.template tensor<const opmath_t>(2);
@@ -227,7 +314,7 @@ extern "C" int64_t triplet_margin_loss_forward_1_output_workspace(const OpgenCal
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_forward_2_output_step {
+struct Step_triplet_margin_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
@@ -291,7 +378,7 @@ int run_triplet_margin_loss_forward_2_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_2_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_2_output<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
   step.positive = args.template tensor<const scalar_t>(1);
   step.negative = args.template tensor<const scalar_t>(2);
@@ -315,7 +402,7 @@ extern "C" int triplet_margin_loss_forward_2_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_forward_3_far_step {
+struct Step_triplet_margin_loss_forward_3_far {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
@@ -382,7 +469,7 @@ int run_triplet_margin_loss_forward_3_far(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_3_far_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_3_far<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
   step.negative = args.template tensor<const scalar_t>(1);
   step.positive = args.template tensor<const scalar_t>(2);
@@ -404,7 +491,7 @@ extern "C" int triplet_margin_loss_forward_3_far(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct triplet_margin_loss_forward_3_output_step {
+struct Step_triplet_margin_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near_squares;
@@ -441,7 +528,7 @@ int run_triplet_margin_loss_forward_3_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_3_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_3_output<scalar_t> step;
   step.near_squares = args.template tensor<const opmath_t>(0);
   step.far_squares = args.template tensor<const opmath_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -463,9 +550,98 @@ extern "C" int64_t triplet_margin_loss_forward_3_output_workspace(const OpgenCal
 // dims: D
 // reals: margin, eps
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_triplet_margin_loss_forward_4_far {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const scalar_t> anchor;
+  rt::Tensor<const scalar_t> negative;
+  rt::Tensor<const scalar_t> positive;
+  rt::Tensor<opmath_t> total_2;
+  rt::Tensor<opmath_t> total;
+  rt::Tensor<opmath_t> near_squares;
+  rt::Tensor<opmath_t> far_squares;
+  rt::Tensor<opmath_t> near;
+  rt::Tensor<opmath_t> far;
+  opmath_t eps;
+  rt::Divider d_size;
+  rt::Batch batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const rt::Place place = batch.place(point);
+    rt::Sum<opmath_t> near_squares_value_fold;
+    rt::Sum<opmath_t> far_squares_value_fold;
+    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
+      stop = rt::next_stop<Team>(stop, d_size.size);
+      for (; d < stop; d += Team::size) {
+        const opmath_t anchor_value = anchor.load(place, d);
+        const opmath_t negative_value = negative.load(place, d);
+        const opmath_t positive_value = positive.load(place, d);
+        const opmath_t t = anchor_value - positive_value + eps;
+        const opmath_t t_2 = anchor_value - negative_value + eps;
+        near_squares_value_fold.add(t * t);
+        far_squares_value_fold.add(t_2 * t_2);
+        total_2.store(anchor_value - negative_value + eps, place, d);
+        total.store(anchor_value - positive_value + eps, place, d);
+      }
+      near_squares_value_fold.settle();
+      far_squares_value_fold.settle();
+    }
+    near_squares_value_fold.finish();
+    far_squares_value_fold.finish();
+    rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold);
+    const opmath_t near_squares_value = near_squares_value_fold.value;
+    const opmath_t far_squares_value = far_squares_value_fold.value;
+    if (Team::rank() == 0) {
+      near_squares.store(near_squares_value, place);
+      far_squares.store(far_squares_value, place);
+      near.store(rt::sqrt(near_squares_value), place);
+      far.store(rt::sqrt(far_squares_value), place);
+    }
+  }
+};
+
+template <typename scalar_t>
+int run_triplet_margin_loss_forward_4_far(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {0, 2, 0},  // anchor
+      {2, 2, 0},  // negative
+      {1, 2, 0},  // positive
+      {3, 2, 0},  // total_2
+      {4, 2, 0},  // total
+      {5, 1, 0},  // near_squares
+      {7, 1, 0},  // far_squares
+      {6, 1, 0},  // near
+      {8, 1, 0},  // far
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_triplet_margin_loss_forward_4_far<scalar_t> step;
+  step.anchor = args.template tensor<const scalar_t>(0);
+  step.negative = args.template tensor<const scalar_t>(1);
+  step.positive = args.template tensor<const scalar_t>(2);
+  step.total_2 = args.template tensor<opmath_t>(3);
+  step.total = args.template tensor<opmath_t>(4);
+  step.near_squares = args.template tensor<opmath_t>(5);
+  step.far_squares = args.template tensor<opmath_t>(6);
+  step.near = args.template tensor<opmath_t>(7);
+  step.far = args.template tensor<opmath_t>(8);
+  step.eps = static_cast<opmath_t>(call.reals[1]);
+  step.d_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::rows(call, step, rt::batch_count(call), call.dims[0]);
+}
+
+extern "C" int triplet_margin_loss_forward_4_far(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_forward_4_far<scalar_t>(*call));
+}
+
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct triplet_margin_loss_forward_4_output_step {
+struct Step_triplet_margin_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near_squares;
@@ -502,7 +678,7 @@ int run_triplet_margin_loss_forward_4_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_4_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_4_output<scalar_t> step;
   step.near_squares = args.template tensor<const opmath_t>(0);
   step.far_squares = args.template tensor<const opmath_t>(1);
   step.output = args.template tensor<scalar_t>(2);
@@ -526,7 +702,7 @@ extern "C" int64_t triplet_margin_loss_forward_4_output_workspace(const OpgenCal
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_forward_5_output_step {
+struct Step_triplet_margin_loss_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> anchor;
@@ -593,7 +769,7 @@ int run_triplet_margin_loss_forward_5_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_forward_5_output_step<scalar_t> step;
+  Step_triplet_margin_loss_forward_5_output<scalar_t> step;
   step.anchor = args.template tensor<const scalar_t>(0);
   step.negative = args.template tensor<const scalar_t>(1);
   step.positive = args.template tensor<const scalar_t>(2);
@@ -620,7 +796,7 @@ extern "C" int triplet_margin_loss_forward_5_output(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_backward_0_grad_negative_step {
+struct Step_triplet_margin_loss_backward_0_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> negative;
@@ -707,7 +883,7 @@ int run_triplet_margin_loss_backward_0_grad_negative(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_0_grad_negative_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_0_grad_negative<scalar_t> step;
   step.negative = args.template tensor<const scalar_t>(0);
   step.anchor = args.template tensor<const scalar_t>(1);
   step.positive = args.template tensor<const scalar_t>(2);
@@ -734,7 +910,7 @@ extern "C" int triplet_margin_loss_backward_0_grad_negative(const OpgenCall* cal
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_backward_1_grad_negative_step {
+struct Step_triplet_margin_loss_backward_1_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> negative;
@@ -822,7 +998,7 @@ int run_triplet_margin_loss_backward_1_grad_negative(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_1_grad_negative_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_1_grad_negative<scalar_t> step;
   step.negative = args.template tensor<const scalar_t>(0);
   step.anchor = args.template tensor<const scalar_t>(1);
   step.positive = args.template tensor<const scalar_t>(2);
@@ -849,7 +1025,7 @@ extern "C" int triplet_margin_loss_backward_1_grad_negative(const OpgenCall* cal
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct triplet_margin_loss_backward_2_grad_negative_step {
+struct Step_triplet_margin_loss_backward_2_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> negative;
@@ -937,7 +1113,7 @@ int run_triplet_margin_loss_backward_2_grad_negative(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_2_grad_negative_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_2_grad_negative<scalar_t> step;
   step.negative = args.template tensor<const scalar_t>(0);
   step.anchor = args.template tensor<const scalar_t>(1);
   step.positive = args.template tensor<const scalar_t>(2);
@@ -965,7 +1141,7 @@ extern "C" int triplet_margin_loss_backward_2_grad_negative(const OpgenCall* cal
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct triplet_margin_loss_backward_3_grad_near_step {
+struct Step_triplet_margin_loss_backward_3_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near;
@@ -1023,7 +1199,7 @@ int run_triplet_margin_loss_backward_3_grad_near(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_3_grad_near_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_3_grad_near<scalar_t> step;
   step.near = args.template tensor<const opmath_t>(0);
   step.far = args.template tensor<const opmath_t>(1);
   step.grad_rest = args.template tensor<opmath_t>(2);
@@ -1042,7 +1218,7 @@ extern "C" int triplet_margin_loss_backward_3_grad_near(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct triplet_margin_loss_backward_3_grad_negative_step {
+struct Step_triplet_margin_loss_backward_3_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> far;
@@ -1089,7 +1265,7 @@ int run_triplet_margin_loss_backward_3_grad_negative(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_3_grad_negative_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_3_grad_negative<scalar_t> step;
   step.far = args.template tensor<const opmath_t>(0);
   step.grad_rest = args.template tensor<const opmath_t>(1);
   step.total_2 = args.template tensor<const opmath_t>(2);
@@ -1116,7 +1292,7 @@ extern "C" int triplet_margin_loss_backward_3_grad_negative(const OpgenCall* cal
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct triplet_margin_loss_backward_4_grad_near_step {
+struct Step_triplet_margin_loss_backward_4_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near;
@@ -1174,7 +1350,7 @@ int run_triplet_margin_loss_backward_4_grad_near(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_4_grad_near_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_4_grad_near<scalar_t> step;
   step.near = args.template tensor<const opmath_t>(0);
   step.far = args.template tensor<const opmath_t>(1);
   step.grad_rest = args.template tensor<opmath_t>(2);
@@ -1191,6 +1367,74 @@ extern "C" int triplet_margin_loss_backward_4_grad_near(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_backward_4_grad_near<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_triplet_margin_loss_backward_4_grad_negative {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> far;
+  rt::Tensor<const opmath_t> grad_rest;
+  rt::Tensor<const opmath_t> total_2;
+  rt::Tensor<const opmath_t> near;
+  rt::Tensor<const opmath_t> grad_near;
+  rt::Tensor<const opmath_t> total;
+  rt::Tensor<scalar_t> grad_anchor;
+  rt::Tensor<scalar_t> grad_positive;
+  rt::Tensor<scalar_t> grad_negative;
+  rt::Divider d_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t far_value = far.load(place);
+    const opmath_t part = grad_rest.load(place) * total_2.load(place, d) / far_value;
+    const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
+    const opmath_t near_value = near.load(place);
+    const opmath_t part_2 = grad_near.load(place) * total.load(place, d) / near_value;
+    const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
+    grad_anchor.store(grad_far_body + grad_near_body, place, d);
+    grad_positive.store(-grad_near_body, place, d);
+    grad_negative.store(-grad_far_body, place, d);
+  }
+};
+
+template <typename scalar_t>
+int run_triplet_margin_loss_backward_4_grad_negative(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {7, 1, 0},   // far
+      {8, 1, 0},   // grad_rest
+      {6, 2, 0},   // total_2
+      {5, 1, 0},   // near
+      {9, 1, 0},   // grad_near
+      {4, 2, 0},   // total
+      {10, 2, 0},  // grad_anchor
+      {11, 2, 0},  // grad_positive
+      {12, 2, 0},  // grad_negative
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_triplet_margin_loss_backward_4_grad_negative<scalar_t> step;
+  step.far = args.template tensor<const opmath_t>(0);
+  step.grad_rest = args.template tensor<const opmath_t>(1);
+  step.total_2 = args.template tensor<const opmath_t>(2);
+  step.near = args.template tensor<const opmath_t>(3);
+  step.grad_near = args.template tensor<const opmath_t>(4);
+  step.total = args.template tensor<const opmath_t>(5);
+  step.grad_anchor = args.template tensor<scalar_t>(6);
+  step.grad_positive = args.template tensor<scalar_t>(7);
+  step.grad_negative = args.template tensor<scalar_t>(8);
+  step.d_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int triplet_margin_loss_backward_4_grad_negative(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_backward_4_grad_negative<scalar_t>(*call));
+}
+
 // --- backward_5
 // tensors: grad_output, anchor, positive, negative, total, near, total_2, far, grad_rest, grad_near, grad_anchor,
 // grad_positive, grad_negative
@@ -1199,7 +1443,7 @@ extern "C" int triplet_margin_loss_backward_4_grad_near(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct triplet_margin_loss_backward_5_grad_near_step {
+struct Step_triplet_margin_loss_backward_5_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> near;
@@ -1259,7 +1503,7 @@ int run_triplet_margin_loss_backward_5_grad_near(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  triplet_margin_loss_backward_5_grad_near_step<scalar_t> step;
+  Step_triplet_margin_loss_backward_5_grad_near<scalar_t> step;
   step.near = args.template tensor<const opmath_t>(0);
   step.far = args.template tensor<const opmath_t>(1);
   step.grad_output = args.template tensor<const scalar_t>(2);
@@ -1276,35 +1520,111 @@ extern "C" int triplet_margin_loss_backward_5_grad_near(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_backward_5_grad_near<scalar_t>(*call));
 }
 
+// one value per point, nothing shared between points
+template <typename scalar_t>
+struct Step_triplet_margin_loss_backward_5_grad_negative {
+  using opmath_t = rt::math_t<scalar_t>;
+
+  rt::Tensor<const opmath_t> far;
+  rt::Tensor<const opmath_t> grad_rest;
+  rt::Tensor<const opmath_t> total_2;
+  rt::Tensor<const opmath_t> near;
+  rt::Tensor<const opmath_t> grad_near;
+  rt::Tensor<const opmath_t> total;
+  rt::Tensor<scalar_t> grad_anchor;
+  rt::Tensor<scalar_t> grad_positive;
+  rt::Tensor<scalar_t> grad_negative;
+  rt::Divider d_size;
+  rt::Batch batch;
+
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t far_value = far.load(place);
+    const opmath_t part = grad_rest.load(place) * total_2.load(place, d) / far_value;
+    const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
+    const opmath_t near_value = near.load(place);
+    const opmath_t part_2 = grad_near.load(place) * total.load(place, d) / near_value;
+    const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
+    grad_anchor.store(grad_far_body + grad_near_body, place, d);
+    grad_positive.store(-grad_near_body, place, d);
+    grad_negative.store(-grad_far_body, place, d);
+  }
+};
+
+template <typename scalar_t>
+int run_triplet_margin_loss_backward_5_grad_negative(const OpgenCall& call) {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Slot slots[] = {
+      {7, 1, 0},   // far
+      {8, 1, 0},   // grad_rest
+      {6, 2, 0},   // total_2
+      {5, 1, 0},   // near
+      {9, 1, 0},   // grad_near
+      {4, 2, 0},   // total
+      {10, 2, 0},  // grad_anchor
+      {11, 2, 0},  // grad_positive
+      {12, 2, 0},  // grad_negative
+  };
+  const rt::Arguments args(call, slots);
+  if (args.status() != OPGEN_OK) return args.status();
+  Step_triplet_margin_loss_backward_5_grad_negative<scalar_t> step;
+  step.far = args.template tensor<const opmath_t>(0);
+  step.grad_rest = args.template tensor<const opmath_t>(1);
+  step.total_2 = args.template tensor<const opmath_t>(2);
+  step.near = args.template tensor<const opmath_t>(3);
+  step.grad_near = args.template tensor<const opmath_t>(4);
+  step.total = args.template tensor<const opmath_t>(5);
+  step.grad_anchor = args.template tensor<scalar_t>(6);
+  step.grad_positive = args.template tensor<scalar_t>(7);
+  step.grad_negative = args.template tensor<scalar_t>(8);
+  step.d_size = rt::Divider(call.dims[0]);
+  step.batch = args.batch();
+  return rt::map(call, step, rt::batch_count(call) * call.dims[0]);
+}
+
+extern "C" int triplet_margin_loss_backward_5_grad_negative(const OpgenCall* call) {
+  return OPGEN_DISPATCH(call->dtype, scalar_t, run_triplet_margin_loss_backward_5_grad_negative<scalar_t>(*call));
+}
+
 extern "C" const OpgenCudaStep triplet_margin_loss_cuda_steps[] = {
     // 0
     {triplet_margin_loss_forward_0_other_squares, nullptr, 0},
     // 1
     {triplet_margin_loss_forward_0_output, triplet_margin_loss_forward_0_output_workspace, 0},
     // 2
-    {triplet_margin_loss_forward_1_output, triplet_margin_loss_forward_1_output_workspace, 0},
+    {triplet_margin_loss_forward_1_other_squares, nullptr, 0},
     // 3
-    {triplet_margin_loss_forward_2_output, nullptr, 0},
+    {triplet_margin_loss_forward_1_output, triplet_margin_loss_forward_1_output_workspace, 0},
     // 4
-    {triplet_margin_loss_forward_3_far, nullptr, 0},
+    {triplet_margin_loss_forward_2_output, nullptr, 0},
     // 5
-    {triplet_margin_loss_forward_3_output, triplet_margin_loss_forward_3_output_workspace, 0},
+    {triplet_margin_loss_forward_3_far, nullptr, 0},
     // 6
-    {triplet_margin_loss_forward_4_output, triplet_margin_loss_forward_4_output_workspace, 0},
+    {triplet_margin_loss_forward_3_output, triplet_margin_loss_forward_3_output_workspace, 0},
     // 7
-    {triplet_margin_loss_forward_5_output, nullptr, 0},
+    {triplet_margin_loss_forward_4_far, nullptr, 0},
     // 8
-    {triplet_margin_loss_backward_0_grad_negative, nullptr, 0},
+    {triplet_margin_loss_forward_4_output, triplet_margin_loss_forward_4_output_workspace, 0},
     // 9
-    {triplet_margin_loss_backward_1_grad_negative, nullptr, 0},
+    {triplet_margin_loss_forward_5_output, nullptr, 0},
     // 10
-    {triplet_margin_loss_backward_2_grad_negative, nullptr, 0},
+    {triplet_margin_loss_backward_0_grad_negative, nullptr, 0},
     // 11
-    {triplet_margin_loss_backward_3_grad_near, nullptr, 0},
+    {triplet_margin_loss_backward_1_grad_negative, nullptr, 0},
     // 12
-    {triplet_margin_loss_backward_3_grad_negative, nullptr, 0},
+    {triplet_margin_loss_backward_2_grad_negative, nullptr, 0},
     // 13
-    {triplet_margin_loss_backward_4_grad_near, nullptr, 0},
+    {triplet_margin_loss_backward_3_grad_near, nullptr, 0},
     // 14
+    {triplet_margin_loss_backward_3_grad_negative, nullptr, 0},
+    // 15
+    {triplet_margin_loss_backward_4_grad_near, nullptr, 0},
+    // 16
+    {triplet_margin_loss_backward_4_grad_negative, nullptr, 0},
+    // 17
     {triplet_margin_loss_backward_5_grad_near, nullptr, 0},
+    // 18
+    {triplet_margin_loss_backward_5_grad_negative, nullptr, 0},
 };

@@ -10,7 +10,7 @@
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct unfold_forward_output_step {
+struct Step_unfold_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<scalar_t> output;
@@ -50,7 +50,7 @@ int run_unfold_forward_output(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  unfold_forward_output_step<scalar_t> step;
+  Step_unfold_forward_output<scalar_t> step;
   step.output = args.template tensor<scalar_t>(0);
   step.input = args.template tensor<const scalar_t>(1);
   step.kernel_size = call.ints[0];
@@ -76,7 +76,7 @@ extern "C" int unfold_forward_output(const OpgenCall* call) {
 // ints: kernel_size, dilation, padding, stride
 
 template <typename scalar_t>
-struct unfold_backward_grad_input_base_step {
+struct Step_unfold_backward_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -116,7 +116,7 @@ int run_unfold_backward_grad_input_base(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  unfold_backward_grad_input_base_step<scalar_t> step;
+  Step_unfold_backward_grad_input_base<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.w_size = rt::Divider(call.dims[3]);
   step.h_size = rt::Divider(call.dims[2]);
@@ -132,7 +132,7 @@ extern "C" int unfold_backward_grad_input_base(const OpgenCall* call) {
 
 // accumulates into the places that its positions name, repeats in any order
 template <typename scalar_t>
-struct unfold_backward_grad_input_step {
+struct Step_unfold_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<opmath_t> grad_input;
@@ -176,7 +176,7 @@ int run_unfold_backward_grad_input(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  unfold_backward_grad_input_step<scalar_t> step;
+  Step_unfold_backward_grad_input<scalar_t> step;
   step.grad_input = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.kernel_size = call.ints[0];

@@ -11,7 +11,7 @@
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct z_loss_forward_0_logsumexp_v_step {
+struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> logits;
@@ -54,7 +54,7 @@ int run_z_loss_forward_0_logsumexp_v(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_forward_0_logsumexp_v_step<scalar_t> step;
+  Step_z_loss_forward_0_logsumexp_v<scalar_t> step;
   step.logits = args.template tensor<const scalar_t>(0);
   step.logsumexp_v = args.template tensor<opmath_t>(1);
   step.v_size = rt::Divider(call.dims[1]);
@@ -67,7 +67,7 @@ extern "C" int z_loss_forward_0_logsumexp_v(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct z_loss_forward_0_loss_step {
+struct Step_z_loss_forward_0_loss {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const int64_t> labels;
@@ -112,7 +112,7 @@ int run_z_loss_forward_0_loss(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_forward_0_loss_step<scalar_t> step;
+  Step_z_loss_forward_0_loss<scalar_t> step;
   step.labels = args.template tensor<const int64_t>(0);
   step.logsumexp_v = args.template tensor<const opmath_t>(1);
   step.condition = args.template tensor<bool>(2);
@@ -137,7 +137,7 @@ extern "C" int64_t z_loss_forward_0_loss_workspace(const OpgenCall* call) {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct z_loss_forward_1_logsumexp_v_step {
+struct Step_z_loss_forward_1_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const scalar_t> logits;
@@ -180,7 +180,7 @@ int run_z_loss_forward_1_logsumexp_v(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_forward_1_logsumexp_v_step<scalar_t> step;
+  Step_z_loss_forward_1_logsumexp_v<scalar_t> step;
   step.logits = args.template tensor<const scalar_t>(0);
   step.logsumexp_v = args.template tensor<opmath_t>(1);
   step.v_size = rt::Divider(call.dims[1]);
@@ -193,7 +193,7 @@ extern "C" int z_loss_forward_1_logsumexp_v(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct z_loss_forward_1_loss_step {
+struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_v;
@@ -226,7 +226,7 @@ int run_z_loss_forward_1_loss(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_forward_1_loss_step<scalar_t> step;
+  Step_z_loss_forward_1_loss<scalar_t> step;
   step.logsumexp_v = args.template tensor<const opmath_t>(0);
   step.loss = args.template tensor<scalar_t>(1);
   step.scale = static_cast<opmath_t>(call.reals[0]);
@@ -249,7 +249,7 @@ extern "C" int64_t z_loss_forward_1_loss_workspace(const OpgenCall* call) {
 
 // reduces everything to one value, in chunks of fixed size and order
 template <typename scalar_t>
-struct z_loss_backward_0_count_n_step {
+struct Step_z_loss_backward_0_count_n {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -281,7 +281,7 @@ int run_z_loss_backward_0_count_n(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_backward_0_count_n_step<scalar_t> step;
+  Step_z_loss_backward_0_count_n<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.count_n = args.template tensor<int64_t>(1);
   return rt::columns<false>(call, step, 1, call.dims[0]);
@@ -297,7 +297,7 @@ extern "C" int64_t z_loss_backward_0_count_n_workspace(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct z_loss_backward_0_grad_logits_step {
+struct Step_z_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const bool> condition;
@@ -337,7 +337,7 @@ int run_z_loss_backward_0_grad_logits(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_backward_0_grad_logits_step<scalar_t> step;
+  Step_z_loss_backward_0_grad_logits<scalar_t> step;
   step.condition = args.template tensor<const bool>(0);
   step.logsumexp_v = args.template tensor<const opmath_t>(1);
   step.grad_logits = args.template tensor<scalar_t>(2);
@@ -360,7 +360,7 @@ extern "C" int z_loss_backward_0_grad_logits(const OpgenCall* call) {
 
 // one value per point, nothing shared between points
 template <typename scalar_t>
-struct z_loss_backward_1_grad_logits_step {
+struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
 
   rt::Tensor<const opmath_t> logsumexp_v;
@@ -393,7 +393,7 @@ int run_z_loss_backward_1_grad_logits(const OpgenCall& call) {
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
-  z_loss_backward_1_grad_logits_step<scalar_t> step;
+  Step_z_loss_backward_1_grad_logits<scalar_t> step;
   step.logsumexp_v = args.template tensor<const opmath_t>(0);
   step.grad_logits = args.template tensor<scalar_t>(1);
   step.grad_loss = args.template tensor<const scalar_t>(2);

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from . import blocks, flops, native, private, refused, sharding
 from .arguments import Fill
@@ -363,3 +362,12 @@ class Op(ABC):
     @abstractmethod
     def node_jvp(self, ctx: Any, *tangents: Any) -> Any:
         """The tangents of the results."""
+
+
+def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
+    """The op without its own autograd."""
+    keyset = keyset & private.after_autograd
+    with private.below_autograd():
+        if levels:
+            return overload.redispatch(keyset, *args, levels=levels)
+        return overload.redispatch(keyset, *args)

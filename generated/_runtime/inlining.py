@@ -74,10 +74,7 @@ def add(op: Op) -> None:
     op.inline = _state["always"] and has_form(op)
 
 
-_called: Callable[[F], F] = torch.compiler.assume_constant_result
-
-
-@_called  # by a compiler that comes across it
+@private.constant_for_compilers
 def has_form(op: Op) -> bool:
     """Has an op an overload that decomposes itself? All have, but those that other libraries compute."""
     if op.definition.elsewhere or not private.AVAILABLE:

@@ -35,15 +35,6 @@ def conform(op: Op, results: Sequence[Any], declared: Sequence[Any], args: Argum
     return made
 
 
-def below(keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
-    """The op without its own autograd."""
-    keyset = keyset & private.after_autograd
-    with private.below_autograd():
-        if levels:
-            return overload.redispatch(keyset, *args, levels=levels)
-        return overload.redispatch(keyset, *args)
-
-
 def distinct(results: Sequence[Any], args: Arguments) -> list[Any]:
     """Contiguous tensors that share memory neither with the arguments nor with one another."""
     taken = [private.storage_address(a) for a in args if isinstance(a, Tensor)]

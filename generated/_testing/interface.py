@@ -63,13 +63,14 @@ class InterfaceChecks(Checks):
             value = objective((type(self).inplace(*copies, **case.params),))
             leaves = [a for a in leaf if a is not None and a.requires_grad]
             found = torch.autograd.grad(value, leaves, allow_unused=True)
-            assert_same(found, self.gradients(case, case.arguments(grad=True)))
+            wanted = self.gradients(case, case.arguments(grad=True))
+            assert_same(found, wanted)
             function = self._inplace_function()
             if function is not None:
                 copies = [None if a is None else a * 1 for a in leaf]
                 _, given, _ = _runtime.overload_call(type(self).operator, *copies, **case.params)
                 found = torch.autograd.grad(objective((function.apply(*given),)), leaves, allow_unused=True)
-                assert_same(found, expected)
+                assert_same(found, wanted)
 
     def _inplace_function(self) -> Any:
         """The autograd function that overwrites its input, if there is one."""

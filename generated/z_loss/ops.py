@@ -221,9 +221,9 @@ def flops(logits: Tensor) -> int:
     return 4 * N * V + 4 * N + 2
 
 
-def backward_flops(logits: Tensor) -> int:
+def backward_flops(logits: Tensor, condition: Tensor | None) -> int:
     """The floating-point operations of the gradients."""
-    if labels is not None:
+    if condition is not None:
         N = logits.shape[0]
         V = logits.shape[1]
         return 2 * N + 3 * N * V + 2

@@ -87,4 +87,4 @@ def indented(lines: Sequence[str]) -> list[str]:
 
 
 def function(head: str, body: Sequence[str]) -> list[str]:
-    return [f"{head} {{", *indented(body), "}"]
+    return [f"{head} {{", *indented(body), "}"] if body else [f"{head} {{}}"]

@@ -130,7 +130,8 @@ def _test(allowed: tuple[Condition, ...], options: tuple[Condition, ...], tested
 def told_by(programs: Sequence[tuple[Variant, Program]], outputs: Sequence[str]) -> dict[str, str]:
     """The argument whose absence tells that an optional input is absent: the input, or a tensor that comes with it."""
     out: dict[str, str] = {}
-    for name in (c.name for c in programs[0][0].conditions if isinstance(c, Given)):
+    conditions = programs[0][0].conditions if programs else ()
+    for name in (c.name for c in conditions if isinstance(c, Given)):
         present = [p for v, p in programs if Given(name, present=True) in v.conditions]
         absent = [p for v, p in programs if Given(name, present=True) not in v.conditions]
         candidates = [t.name for t in present[0].inputs if _comes_with(t, name, outputs)] if present else []

@@ -7,7 +7,7 @@ with the same words everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Bag
@@ -267,14 +267,19 @@ def fake_body(s: Surface) -> tuple[str, ...]:
     return tuple(branched(s, branches, returns=True))
 
 
-def branched(s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool) -> list[str]:
-    """Lines that differ between variants; where they all `return`, one branch needs no `else` after another."""
+def branched(
+    s: Surface, branches: Sequence[tuple[str, ...]], *, returns: bool, told: Mapping[str, str] | None = None
+) -> list[str]:
+    """Lines that differ between variants; where they all `return`, one branch needs no `else` after another.
+
+    `told` has the argument to ask whether an optional input is there, where that is not the input itself.
+    """
     kinds = list(dict.fromkeys(branches))
     if len(kinds) == 1:
         return list(kinds[0])
     every = frozenset(range(len(branches)))
     groups = [frozenset(i for i in every if branches[i] == k) for k in kinds]
-    switches = Switches.of([d.variant.conditions for d in s.derived], {})
+    switches = Switches.of([d.variant.conditions for d in s.derived], dict(told or {}))
     out: list[str] = []
     for head, body in zip(chain(groups, every, switches), kinds, strict=True):
         if returns and head == "else:":

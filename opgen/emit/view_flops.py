@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from opgen.emit.layout import bracketed
 from opgen.emit.shapes import Sizes
 from opgen.emit.torch_code import MASK
+from opgen.emit.torch_conditions import told_by
 from opgen.emit.view import Surface
 from opgen.emit.view_checks import branched
 from opgen.ir.names import Names
@@ -53,7 +54,8 @@ def _backward(s: Surface, arguments: Sequence[str]) -> list[str]:
     for d in s.derived:
         masks = {} if d.backward is None else {k: _needs(s, o.of) for k, o in enumerate(d.backward.outputs)}
         branches.append(("return 0",) if d.backward is None else _branch(s, d.backward, masks))
-    lines = branched(s, branches, returns=True)
+    told = told_by([(d.variant, d.backward) for d in s.derived if d.backward is not None], s.operator.outputs)
+    lines = branched(s, branches, returns=True, told=told)
     for name in s.operator.optional:  # an input that the gradients do not take is there if its own is needed
         if name not in arguments and name in s.wrt:
             needs = _needs(s, name)

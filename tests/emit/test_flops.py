@@ -34,6 +34,13 @@ op: counted_pick
 inputs: {table: {shape: [V, D]}, ids: {shape: [...], dtype: int}}
 forward: y[..., d] = table[ids[...], d]
 """
+MASKED = """
+op: counted_masked
+inputs: {x: {shape: [N, V]}, labels: {shape: [N], dtype: int, optional: true}}
+forward: |
+  y = sum[n, v](exp(x[n, v])) if not given(labels)
+  y = sum[n, v](where(labels[n] != -1, exp(x[n, v])**2, 0)) if given(labels)
+"""
 
 
 def counted(call: Callable[[], Any]) -> int:
@@ -80,3 +87,10 @@ def test_moving_numbers_counts_nothing(build_operator: Build) -> None:
     ids = torch.tensor([1, 5, 1])
     assert counted(lambda: pick(table, ids)) == 0
     assert counted(lambda: pick(table, ids).sum().backward()) == 3 * 4  # what is added into the table
+
+
+def test_an_optional_input_that_backward_does_not_take(build_operator: Build) -> None:
+    masked = build_operator(MASKED).counted_masked
+    x, labels = torch.randn(3, 4, requires_grad=True), torch.tensor([0, -1, 2])
+    counts = [counted(lambda given=given: masked(x, given).backward()) for given in (None, labels)]
+    assert 0 < counts[0] < counts[1]

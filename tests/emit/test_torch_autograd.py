@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opgen.emit.torch_code import TorchFunction, torch_function  # noqa: E402
-from opgen.ir.operator import Operator  # noqa: E402
-from opgen.ir.program import Given, Kind, Program, Role, Variant  # noqa: E402
+from opgen.ir.operator import Operator, Variant  # noqa: E402
+from opgen.ir.program import Given, Kind, Program, Role  # noqa: E402
 from tests.emit.test_torch_specs import SPECS, arguments, derived  # noqa: E402
 from tests.emit.test_torch_specs import params as params_for  # noqa: E402
 from tests.emit.torch_cases import Arguments, result_names  # noqa: E402

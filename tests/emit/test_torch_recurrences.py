@@ -11,8 +11,7 @@ from opgen.diff.adjoint import adjoint  # noqa: E402
 from opgen.diff.tangent import tangent  # noqa: E402
 from opgen.emit.torch_code import torch_function  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
-from opgen.ir.operator import Operator  # noqa: E402
-from opgen.ir.program import Variant  # noqa: E402
+from opgen.ir.operator import Operator, Variant  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
 from tests.emit.test_torch_specs import BATCHES, arguments, remember  # noqa: E402
 from tests.emit.torch_cases import compare  # noqa: E402

@@ -15,8 +15,8 @@ from opgen.emit.sample_cases import sample_cases  # noqa: E402
 from opgen.emit.samples import SampleCase  # noqa: E402
 from opgen.ir import interp  # noqa: E402
 from opgen.ir.lower import lower  # noqa: E402
-from opgen.ir.operator import Operator  # noqa: E402
-from opgen.ir.program import Condition, Program, Role, Variant  # noqa: E402
+from opgen.ir.operator import Operator, Variant  # noqa: E402
+from opgen.ir.program import Condition, Program, Role  # noqa: E402
 from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
 from opgen.spec.model import OpSpec  # noqa: E402

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from opgen.emit.templates import fill
 from opgen.emit.torch_code import TorchFunction
 
 _RUNTIME = Path(__file__).parents[2] / "templates" / "runtime_math.py.j2"
+_PACKAGE = "runtime_of_printed_functions"
 
 
 def source(f: TorchFunction) -> str:
@@ -25,8 +27,14 @@ def source(f: TorchFunction) -> str:
 
 @cache
 def _runtime() -> dict[str, Any]:
-    """What printed functions call."""
-    scope: dict[str, Any] = {"torch": torch, "math": math, "numbers": numbers()}
+    """What printed functions call: a module of a package, which imports others of it."""
+    package = sys.modules.setdefault(_PACKAGE, ModuleType(_PACKAGE))
+    package.__path__ = []
+    for name in ("private", "graphs"):
+        module = sys.modules.setdefault(f"{_PACKAGE}.{name}", ModuleType(f"{_PACKAGE}.{name}"))
+        module.__package__ = _PACKAGE
+        exec(fill(f"runtime/{name}.py.j2", header=""), vars(module))
+    scope: dict[str, Any] = {"torch": torch, "math": math, "numbers": numbers(), "__package__": _PACKAGE}
     exec(compile(_RUNTIME.read_text(encoding="utf-8"), str(_RUNTIME), "exec"), scope)
     return scope
 

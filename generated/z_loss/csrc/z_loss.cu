@@ -258,10 +258,8 @@ struct Step_z_loss_backward_0_count_n {
   struct Folds {
     rt::Sum<int64_t> count_n_value_fold;
     OPGEN_DEVICE void merge(const Folds& other) { count_n_value_fold.merge(other.count_n_value_fold); }
-    OPGEN_DEVICE void settle() {
-    }
-    OPGEN_DEVICE void finish() {
-    }
+    OPGEN_DEVICE void settle() {}
+    OPGEN_DEVICE void finish() {}
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;

@@ -79,7 +79,7 @@ def alpha_compositing_backward(
             steps.append(share_through_t_2)
             share_through_before = share_through_t_2
         steps.reverse()
-        share_through = torch.stack(steps, -1) if steps else torch.full((*batch, T), 0, device=grad_output.device)
+        share_through = torch.stack(steps, -1) if steps else grad_output.new_zeros(*batch, T)
         safe_through_picked = torch.where(mask, through_view, 1)
         grad_alpha = grad_weight_1 * safe_through_picked - share_through * safe_through_picked
         grad_alpha = grad_alpha.sum_to_size(alpha.shape).to(dtype)
@@ -116,7 +116,7 @@ def alpha_compositing_tangent(
         change_through_t = product + (product_2 if t > 0 else tangent_alpha.new_zeros(batch))
         steps.append(change_through_t)
         change_through_before = change_through_t
-    change_through = torch.stack(steps, -1) if steps else torch.full((*batch, T), 0, device=tangent_alpha.device)
+    change_through = torch.stack(steps, -1) if steps else tangent_alpha.new_zeros(*batch, T)
     t_2 = torch.arange(T, device=tangent_alpha.device)
     mask = t_2 > 0
     through_view_2 = window(through, -1, -1, (T, 1), fill=0)

@@ -103,9 +103,7 @@ def alpha_compositing_second(
         grad_share_through_t_3 = grad_share_through_1_t_3 + safe_product_2
         steps_2.append(grad_share_through_t_3)
         grad_share_through_before = grad_share_through_t_3
-    grad_share_through = (
-        torch.stack(steps_2, -1) if steps_2 else torch.full((*batch, T), 0, device=grad_grad_alpha.device)
-    )
+    grad_share_through = torch.stack(steps_2, -1) if steps_2 else grad_grad_alpha.new_zeros(*batch, T)
     mask_5 = t - 1 >= 0
     grad_share_through_view = window(grad_share_through, -1, -1, (T, 1), fill=0)
     if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[3]:
@@ -138,7 +136,7 @@ def alpha_compositing_second(
             steps.append(share_through_t_2)
             share_through_before = share_through_t_2
         steps.reverse()
-        share_through = torch.stack(steps, -1) if steps else torch.full((*batch, T), 0, device=grad_grad_alpha.device)
+        share_through = torch.stack(steps, -1) if steps else grad_output.new_zeros(*batch, T)
         grad_weight_2 = (grad_grad_colour * grad_output.unsqueeze(-2)).sum(-1)
         grad_grad_alpha_view = window(grad_grad_alpha, -1, 1, (T, 1), fill=0)
         share_through_view = window(share_through, -1, 1, (T, 1), fill=0)
@@ -158,9 +156,7 @@ def alpha_compositing_second(
             steps_3.append(share_through_1_t_4)
             share_through_1_before = share_through_1_t_4
         steps_3.reverse()
-        share_through_1 = (
-            torch.stack(steps_3, -1) if steps_3 else torch.full((*batch, T), 0, device=grad_grad_alpha.device)
-        )
+        share_through_1 = torch.stack(steps_3, -1) if steps_3 else grad_grad_alpha.new_zeros(*batch, T)
         safe_through_picked = torch.where(mask, through_view, 1)
         product_6 = grad_share_through_view * grad_weight_1
         total = torch.where(mask_5, product_6, 0) + grad_weight_2 * safe_through_picked
@@ -209,7 +205,7 @@ def alpha_compositing_backward_tangent(
         change_through_t = product + (product_2 if t > 0 else tangent_alpha.new_zeros(batch))
         steps.append(change_through_t)
         change_through_before = change_through_t
-    change_through = torch.stack(steps, -1) if steps else torch.full((*batch, T), 0, device=tangent_grad_output.device)
+    change_through = torch.stack(steps, -1) if steps else tangent_alpha.new_zeros(*batch, T)
     t_2 = torch.arange(T, device=tangent_grad_output.device)
     mask = t_2 > 0
     through_view_2 = window(through, -1, -1, (T, 1), fill=0)
@@ -244,9 +240,7 @@ def alpha_compositing_backward_tangent(
         steps_2.append(share_through_t_3)
         share_through_before = share_through_t_3
     steps_2.reverse()
-    share_through = (
-        torch.stack(steps_2, -1) if steps_2 else torch.full((*batch, T), 0, device=tangent_grad_output.device)
-    )
+    share_through = torch.stack(steps_2, -1) if steps_2 else tangent_grad_output.new_zeros(*batch, T)
     tangent_grad_through_each = tangent_grad_through.unbind(-1)
     steps_3 = []
     tangent_share_through_before = tangent_grad_output.new_zeros(batch)
@@ -263,9 +257,7 @@ def alpha_compositing_backward_tangent(
         steps_3.append(tangent_share_through_t_4)
         tangent_share_through_before = tangent_share_through_t_4
     steps_3.reverse()
-    tangent_share_through = (
-        torch.stack(steps_3, -1) if steps_3 else torch.full((*batch, T), 0, device=tangent_grad_output.device)
-    )
+    tangent_share_through = torch.stack(steps_3, -1) if steps_3 else tangent_grad_output.new_zeros(*batch, T)
     safe_through_picked = torch.where(mask, through_view_2, 1)
     chosen_3 = torch.where(mask, (grad_weight_1 - share_through) * change_through_view, 0)
     total = safe_through_picked * tangent_grad_weight_1 + chosen_3

@@ -53,7 +53,7 @@ def gated_recurrence_forward(gate: Tensor, input: Tensor, initial: Tensor | None
             state_t = gate_t * state_before + input_t
             steps.append(state_t)
             state_before = state_t
-    state = torch.stack(steps, -2) if steps else torch.full((*batch, T, D), 0, device=gate.device)
+    state = torch.stack(steps, -2) if steps else gate.new_zeros(*batch, T, D)
     state = state.to(dtype)
     return state
 
@@ -96,7 +96,7 @@ def gated_recurrence_backward(
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
-    whole_grad_input = torch.stack(steps, -2) if steps else torch.full((*batch, T, D), 0, device=grad_state.device)
+    whole_grad_input = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
     t_2 = torch.arange(T, device=grad_state.device)
     if needs_input_grad[0]:
         mask = t_2 == 0
@@ -147,6 +147,7 @@ def gated_recurrence_tangent(
             state_t = gate_t * state_before + input_t
             steps.append(state_t)
             state_before = state_t
+        state = torch.stack(steps, -2) if steps else gate.new_zeros(*batch, T, D)
     else:
         steps = []
         state_before = tangent_gate.new_zeros(*batch, D)
@@ -156,7 +157,7 @@ def gated_recurrence_tangent(
             state_t = gate_t * state_before + input_t
             steps.append(state_t)
             state_before = state_t
-    state = torch.stack(steps, -2) if steps else torch.full((*batch, T, D), 0, device=tangent_gate.device)
+        state = torch.stack(steps, -2) if steps else tangent_gate.new_zeros(*batch, T, D)
     tangent_gate_each = tangent_gate.unbind(-2)
     tangent_input_each = tangent_input.unbind(-2)
     if initial is not None:
@@ -190,7 +191,7 @@ def gated_recurrence_tangent(
             tangent_state_t_2 = chosen + chosen_2 + tangent_input_t_2
             steps_2.append(tangent_state_t_2)
             tangent_state_before = tangent_state_t_2
-    tangent_state = torch.stack(steps_2, -2) if steps_2 else torch.full((*batch, T, D), 0, device=tangent_gate.device)
+    tangent_state = torch.stack(steps_2, -2) if steps_2 else tangent_gate.new_zeros(*batch, T, D)
     tangent_state = tangent_state.to(dtype)
     return tangent_state
 

@@ -95,31 +95,31 @@ def gated_recurrence_second(
     if needs_input_grad[2] or needs_input_grad[4] or needs_input_grad[1]:
         grad_state_each = grad_state.unbind(-2)
     T = grad_grad_gate.shape[-2]
-    if needs_input_grad[2] or needs_input_grad[4] or needs_input_grad[1]:
-        if initial is not None:
-            steps = []
-            grad_state_1_before = initial.new_zeros(*batch, D)
-            for t in reversed(range(T)):
-                grad_state_t = grad_state_each[t]
-                gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-                product = grad_state_1_before * gate_view
-                grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
-                steps.append(grad_state_1_t)
-                grad_state_1_before = grad_state_1_t
-            steps.reverse()
-        else:
-            steps = []
-            grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
-            for t in reversed(range(T)):
-                grad_state_t = grad_state_each[t]
-                gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-                product = grad_state_1_before * gate_view
-                safe_product = product if t + 1 < T else grad_grad_gate.new_zeros(*batch, D)
-                grad_state_1_t = grad_state_t + safe_product
-                steps.append(grad_state_1_t)
-                grad_state_1_before = grad_state_1_t
-            steps.reverse()
-        grad_state_1 = torch.stack(steps, -2) if steps else torch.full((*batch, T, D), 0, device=grad_grad_gate.device)
+    if (needs_input_grad[2] or needs_input_grad[4] or needs_input_grad[1]) and initial is not None:
+        steps = []
+        grad_state_1_before = initial.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            grad_state_1_t = grad_state_t + (product if t + 1 < T else grad_state.new_zeros(*batch, D))
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
+    if (needs_input_grad[2] or needs_input_grad[1]) and initial is None:
+        steps = []
+        grad_state_1_before = grad_grad_gate.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            safe_product = product if t + 1 < T else grad_grad_gate.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_product
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_grad_gate.new_zeros(*batch, T, D)
     t_2 = torch.arange(T, device=grad_grad_gate.device)
     if needs_input_grad[0] or needs_input_grad[2]:
         mask = t_2 == 0
@@ -159,9 +159,7 @@ def gated_recurrence_second(
                 grad_grad_state_1_t_3 = grad_grad_state_1_1_t_3 + safe_product_3
                 steps_2.append(grad_grad_state_1_t_3)
                 grad_grad_state_1_before = grad_grad_state_1_t_3
-        whole_grad_grad_state = (
-            torch.stack(steps_2, -2) if steps_2 else torch.full((*batch, T, D), 0, device=grad_grad_gate.device)
-        )
+        whole_grad_grad_state = torch.stack(steps_2, -2) if steps_2 else grad_grad_gate.new_zeros(*batch, T, D)
     if needs_input_grad[0]:
         grad_grad_state = whole_grad_grad_state.to(dtype)
     if needs_input_grad[2]:
@@ -223,6 +221,7 @@ def gated_recurrence_backward_tangent(
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
     else:
         steps = []
         grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
@@ -235,7 +234,7 @@ def gated_recurrence_backward_tangent(
             steps.append(grad_state_1_t)
             grad_state_1_before = grad_state_1_t
         steps.reverse()
-    grad_state_1 = torch.stack(steps, -2) if steps else torch.full((*batch, T, D), 0, device=tangent_grad_state.device)
+        grad_state_1 = torch.stack(steps, -2) if steps else tangent_grad_state.new_zeros(*batch, T, D)
     tangent_grad_state_each = tangent_grad_state.unbind(-2)
     if initial is not None:
         steps_2 = []
@@ -269,9 +268,7 @@ def gated_recurrence_backward_tangent(
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
-    tangent_grad_input = (
-        torch.stack(steps_2, -2) if steps_2 else torch.full((*batch, T, D), 0, device=tangent_grad_state.device)
-    )
+    tangent_grad_input = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)
         product_4 = tangent_grad_input_view * window(gate, -2, 0, fill=0)

@@ -278,6 +278,7 @@ class _Loop:
         """The results of all steps as the tensor they define."""
         space = batch_leading(c.axes)
         dim = space.index(self.source.along) - len(space)
-        empty = self.scope.filled(self.scope.shape_text(space), self.scope.number(_zero(c.kind)))
+        zero = replace(self.scope.number(_zero(c.kind)), kind=c.kind)
+        empty = self.scope.filled(self.scope.shape_text(space), zero)
         self.scope.assign(name, f"torch.stack({values}, {dim}) if {steps} else {empty}")
         self.scope.keep(c.target, Stored(name, c.shape, batch_first(c.shape), c.kind, self._whole(c.shape)))

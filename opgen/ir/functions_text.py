@@ -42,6 +42,7 @@ TORCH: dict[str, str] = {
     "bitor": "torch.bitwise_or({0}, {1})",
     "bitxor": "torch.bitwise_xor({0}, {1})",
     "int": "torch.trunc({0}).long()",
+    "tofloat": "{0}.to(torch.get_default_dtype())",
 }
 
 TORCH_NUMBER: dict[str, str] = {

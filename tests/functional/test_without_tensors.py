@@ -40,7 +40,7 @@ def test_the_result_is_what_torch_makes_by_default(build_operator: Build) -> Non
         assert package.steps(3)[0].dtype == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
-    with pytest.raises(ValueError, match="steps: the size N must not be negative, but is -1"):
+    with pytest.raises(ValueError, match="steps: the size N = n must not be negative, but is -1"):
         package.steps(-1)
     assert not (Path(str(package.__file__)).parent / "csrc").exists()
 

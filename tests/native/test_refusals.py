@@ -100,7 +100,8 @@ def operator(
     package: ModuleType, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Any]]:
     """The operator on one back end, compiled once."""
-    from opgen.native.library import CACHE_VARIABLE, compile_op
+    from opgen.native.library import compile_op
+    from opgen.write.user_cache import CACHE_VARIABLE
 
     runtime = importlib.import_module("refusing._runtime")
     if request.param == "native" and runtime.kernel("windows_of", "forward") is None:

@@ -17,7 +17,7 @@ struct Step_gaussian_kernel_sum_forward_output {
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
   rt::Tensor<const scalar_t> b;
-  opmath_t width;
+  opmath_t width_2;
   opmath_t* lost;
   rt::Divider e_size;
   rt::Divider d_size;
@@ -30,7 +30,7 @@ struct Step_gaussian_kernel_sum_forward_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = 2 * (width * width);
+    const opmath_t t = 2 * (width_2 * width_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
       output.store(0, place, i_2, e);
       lost_row[e] = 0;
@@ -72,7 +72,7 @@ int run_gaussian_kernel_sum_forward_output(const OpgenCall& call) {
   step.x = args.template tensor<const scalar_t>(1);
   step.y = args.template tensor<const scalar_t>(2);
   step.b = args.template tensor<const scalar_t>(3);
-  step.width = static_cast<opmath_t>(call.reals[0]);
+  step.width_2 = static_cast<opmath_t>(call.reals[0]);
   step.lost = static_cast<opmath_t*>(call.workspace);
   step.e_size = rt::Divider(call.dims[3]);
   step.d_size = rt::Divider(call.dims[1]);
@@ -106,7 +106,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   rt::Tensor<const scalar_t> b;
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
-  opmath_t width;
+  opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_size;
   rt::Divider e_2_size;
@@ -121,7 +121,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
-    const opmath_t t = width * width;
+    const opmath_t t = width_2 * width_2;
     const opmath_t t_2 = 2 * t;
     for (int64_t d = 0; d < d_size.size; ++d) {
       grad_x_sum.store(0, place, i_2, d);
@@ -172,7 +172,7 @@ int run_gaussian_kernel_sum_backward_grad_x_sum(const OpgenCall& call) {
   step.b = args.template tensor<const scalar_t>(2);
   step.x = args.template tensor<const scalar_t>(3);
   step.y = args.template tensor<const scalar_t>(4);
-  step.width = static_cast<opmath_t>(call.reals[0]);
+  step.width_2 = static_cast<opmath_t>(call.reals[0]);
   step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_size = rt::Divider(call.dims[1]);
   step.e_2_size = rt::Divider(call.dims[3]);
@@ -263,7 +263,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
   rt::Tensor<const scalar_t> b;
   rt::Tensor<const scalar_t> x;
   rt::Tensor<const scalar_t> y;
-  opmath_t width;
+  opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_2_size;
   rt::Divider e_size;
@@ -279,7 +279,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size + e_size.size);
-    const opmath_t t_4 = width * width;
+    const opmath_t t_4 = width_2 * width_2;
     const opmath_t t_5 = 2 * t_4;
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       grad_y_sum.store(0, place, j, d_2);
@@ -346,7 +346,7 @@ int run_gaussian_kernel_sum_backward_grad_b(const OpgenCall& call) {
   step.b = args.template tensor<const scalar_t>(3);
   step.x = args.template tensor<const scalar_t>(4);
   step.y = args.template tensor<const scalar_t>(5);
-  step.width = static_cast<opmath_t>(call.reals[0]);
+  step.width_2 = static_cast<opmath_t>(call.reals[0]);
   step.lost = static_cast<opmath_t*>(call.workspace);
   step.d_2_size = rt::Divider(call.dims[1]);
   step.e_size = rt::Divider(call.dims[3]);

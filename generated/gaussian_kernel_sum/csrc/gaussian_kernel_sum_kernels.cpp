@@ -9,7 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[2];
-  const auto width = static_cast<opmath_t>(call.reals[0]);
+  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t E = call.dims[3];
   const int64_t D = call.dims[1];
   const int64_t M = call.dims[0];
@@ -27,7 +27,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> output_sum(rt::tile_rows * E);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), D);
-      const opmath_t t = 2 * (width * width);
+      const opmath_t t = 2 * (width_2 * width_2);
       output_sum.clear(rt::tile_rows * E);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
@@ -58,7 +58,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.dims[2];
-  const auto width = static_cast<opmath_t>(call.reals[0]);
+  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.dims[1];
   const int64_t E = call.dims[3];
   const int64_t M = call.dims[0];
@@ -86,7 +86,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
       grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], E, grad_output.stride(2), E);
       x_rows.fill(x, rows.at[2], rows.size, rows.step[2], D, x.stride(2), D);
       x_rows_2.fill(x, rows.at[4], rows.size, rows.step[4], D, x.stride(2), D);
-      const opmath_t t = width * width;
+      const opmath_t t = width_2 * width_2;
       const opmath_t t_2 = 2 * t;
       grad_x_sum_sum.clear(rt::tile_rows * D);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
@@ -150,7 +150,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.dims[0];
-  const auto width = static_cast<opmath_t>(call.reals[0]);
+  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.dims[1];
   const int64_t E = call.dims[3];
   const int64_t N = call.dims[2];
@@ -182,7 +182,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
       b_rows.fill(b, rows.at[1], rows.size, rows.step[1], E, b.stride(2), E);
       y_rows.fill(y, rows.at[3], rows.size, rows.step[3], D, y.stride(2), D);
       y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), D);
-      const opmath_t t_4 = width * width;
+      const opmath_t t_4 = width_2 * width_2;
       const opmath_t t_5 = 2 * t_4;
       grad_y_sum_sum.clear(rt::tile_rows * D);
       grad_b_sum.clear(rt::tile_rows * E);

@@ -15,7 +15,7 @@ from tests.native.memory import SUBJECTS, Memory, Operation, Subject, measure
 ROWS = (256, 512, 1024)
 
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 Loaded = tuple[Subject, Operation, Callable[[str], AbstractContextManager[None]], Memory]
 

@@ -92,6 +92,7 @@ def test_gradient_of_a_broadcast_batch_has_the_shape_of_the_input(build_operator
     check_derivatives(affine, (x, w))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not available(), reason="no C++ compiler")
 def test_second_run_needs_no_compiler(tmp_path: Path) -> None:
     """KeOps #440, SlangPy #1001, slangtorch #42: what was compiled once is used by a process that finds no compiler."""

@@ -328,7 +328,7 @@ def test_a_scattered_position_out_of_range_is_an_error(build_operator: Build) ->
     Refused(
         "recurrence_of_second_order",
         "op: a\ninputs: {x: {shape: [T]}}\noutputs: [h]\nforward: h[t] = h[t - 2] + x[t]\n",
-        "OPG219",
+        "OPG250",
         "h[t - 2]",
     ),
     Refused(

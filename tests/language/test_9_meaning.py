@@ -14,9 +14,9 @@ from .sections import Build, Refused, randn, refused
 
 @refused(
     Refused(
-        "code_in_a_formula", "op: a\ninputs: [x]\nforward: y = __import__('os').system('true')\n", "OPG201", ".system"
+        "code_in_a_formula", "op: a\ninputs: [x]\nforward: y = __import__('os').system('true')\n", "OPG201", "system"
     ),
-    Refused("attribute", "op: a\ninputs: [x]\nforward: y = x.data\n", "OPG201", ".data"),
+    Refused("attribute", "op: a\ninputs: [x]\nforward: y = x.data\n", "OPG201", "x.data"),
     Refused("op_leads_out_of_the_folder", "op: ../a\ninputs: [x]\nforward: y = x\n", "OPG113", "../a"),
     Refused(
         "tag", "op: !!python/name:os.system ''\ninputs: [x]\nforward: y = x\n", "OPG104", "!!python/name:os.system"

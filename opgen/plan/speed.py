@@ -115,10 +115,23 @@ def faster_in_torch(plans: Mapping[str, Sequence[KernelPlan]]) -> tuple[str, ...
 
 def slower_than_torch(p: KernelPlan) -> bool:
     """Is plain torch expected to be faster?"""
+    if _stores_outer_product(p):
+        return True
     found = [c for step in p.steps for c in _costs(step)]
     most = max((c.loops for c in found), default=0)
     heavy = [c for c in found if c.loops == most]
     return sum(c.kernel for c in heavy) > MARGIN * sum(c.torch for c in heavy)
+
+
+def _stores_outer_product(p: KernelPlan) -> bool:
+    """Is an outer product made for a matrix product? Both are torch's then, but for a loop over rows that are short."""
+    nests = [n for n in p.steps if isinstance(n, Nest) and n.schedule is Schedule.MAP]
+    made = {s.buffer: s.value for n in nests for own in n.passes for s in own.stores}
+    for o in (o for c in p.steps if isinstance(c, Contract) for o in (c.a, c.b)):
+        match made.get(o.buffer):
+            case Apply("mul", (Read(at=left), Read(at=right))) if max(len(left), len(right)) < len(o.labels):
+                return True
+    return False
 
 
 def _costs(step: Step) -> Iterator[Cost]:

@@ -48,6 +48,11 @@ inputs: {x: {shape: [V, D]}, a: {shape: [E], dtype: int}, b: {shape: [E], dtype:
 outputs: {y: {shape: [V, D]}}
 forward: y[a[e], d] += x[b[e], d]
 """
+OUTER = """
+op: forms
+inputs: {a: {shape: [..., I]}, b: {shape: [..., J]}, w: {shape: [O, I, J]}}
+forward: y[..., o] = sum[i, j](a[..., i]*b[..., j]*w[o, i, j])
+"""
 
 
 def of_map(body: str) -> str:
@@ -67,6 +72,7 @@ def of_map(body: str) -> str:
         pytest.param(WINDOWS, ("forward", "backward"), id="windows"),
         pytest.param(SPLIT, ("backward",), id="shifted and folded across memory"),
         pytest.param(PICKED, ("forward",), id="a gather alone"),
+        pytest.param(OUTER, ("forward", "backward"), id="outer products"),
         pytest.param(SENT, ("forward", "backward"), id="gathered and scattered"),
     ],
 )

@@ -65,7 +65,7 @@ class Row:
     @property
     def cost(self) -> float:
         """The time of what is chosen / that of the other one."""
-        return self.ratio if self.auto == "native" else 1 / self.ratio
+        return self.ratio if self.auto == "native" else 1 / max(self.ratio, 1e-3)
 
 
 def calls(function: Callable[..., Any], given: Sequence[Any], stated: dict[str, Any]) -> dict[str, Call]:

@@ -5,7 +5,8 @@ REPRESENTATIVE = linear swiglu softmax layer_norm cross_entropy attention conv2d
     complex_linear
 
 .DEFAULT_GOAL := help
-.PHONY: help install build check test test-slow test-representative compile lint format types ci clean
+.PHONY: help install build check test test-generated test-thorough test-slow test-representative compile lint \
+    format types ci clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +23,14 @@ check:  ## fail if generated/ is not what the specs give
 compile:  ## compile the native library of every operator
 	opgen compile
 
-test:  ## run all tests but the slow ones
+test:  ## run the quick tests
 	pytest
+
+test-generated:  ## run the tests of every generated operator in plain torch
+	pytest generated
+
+test-thorough:  ## run what takes minutes: every spec, random programs, compiled and emulated kernels
+	pytest -m 'thorough and not slow and not gpu'
 
 test-slow:  ## run the slow tests
 	pytest -m slow

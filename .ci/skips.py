@@ -1,6 +1,6 @@
-"""Fail unless pytest's report shows that everything expected to run did run.
+"""Fail unless pytest's reports show that everything expected to run did run.
 
-Usage: skips.py REPORT.xml. A skipped test is fine only for a reason listed here, and every generated operator must
+Usage: skips.py REPORT.xml... A skipped test is fine only for a reason listed here, and every generated operator must
 have had tests.
 """
 
@@ -19,8 +19,8 @@ ALLOWED = (
 AT_LEAST = 500
 
 
-def main(report: str) -> int:
-    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+def main(reports: list[str]) -> int:
+    cases = [case for report in reports for case in ElementTree.parse(report).getroot().iter("testcase")]
     ran: Counter[str] = Counter()
     wrong: list[str] = []
     for case in cases:
@@ -41,4 +41,4 @@ def main(report: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

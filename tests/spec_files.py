@@ -8,4 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 SPECS = [p for p in sorted((Path(__file__).parents[1] / "specs").glob("*.yaml")) if "extern:" not in p.read_text()]
+# what plain `pytest` looks at: element-wise, a row, a product, a gather, a scatter, a recurrence, variants
+QUICK = ("cross_entropy", "embedding_bag", "gated_recurrence", "linear", "rms_norm", "segment_softmax", "silu")
+EACH_SPEC = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) for p in SPECS]

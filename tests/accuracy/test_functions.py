@@ -45,6 +45,7 @@ def wrong(case: Case, arrays: Arrays, library: Library) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_some_functions_on_a_coarse_grid(tmp_path: Path) -> None:
     cases = [operators.function_case(name) for name in QUICK]

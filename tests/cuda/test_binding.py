@@ -14,7 +14,7 @@ import opgen
 from tests.cuda.bound import bind
 from tests.cuda.harness import needs_compiler
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))

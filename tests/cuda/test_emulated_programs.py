@@ -11,7 +11,7 @@ from opgen.ir.interp import Array
 from tests.cuda import programs
 from tests.cuda.harness import TOLERANCE, Emulation, needs_compiler
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 Make = Callable[..., Emulation]
 
 

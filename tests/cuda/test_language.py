@@ -11,7 +11,7 @@ from tests.cuda.harness import Emulation, needs_compiler
 from tests.native.test_language import arguments, compare
 from tests.plan.language import CASES
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 
 @pytest.mark.parametrize("name", CASES)

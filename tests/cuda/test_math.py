@@ -16,7 +16,7 @@ from opgen.ir.program import Kind
 from opgen.native import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 ROWS = [r for r in FUNCTIONS.values() if r.cuda.startswith("rt::") and not r.name.startswith("bit")]
 TOLERANCE = {"float": 2e-6, "double": 2e-13}

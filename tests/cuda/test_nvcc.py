@@ -12,7 +12,7 @@ from opgen.plan.build import build
 from tests.cuda import programs
 from tests.cuda.harness import CSRC
 
-pytestmark = pytest.mark.skipif(cuda.nvcc() is None, reason="nvcc is not installed")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(cuda.nvcc() is None, reason="nvcc is not installed")]
 
 LOCAL = """
 extern "C" __global__ void indexed(float* x, const int* at, int n) {

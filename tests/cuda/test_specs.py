@@ -28,7 +28,7 @@ from opgen.spec.load import load
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
 from tests.spec_files import SPECS
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")

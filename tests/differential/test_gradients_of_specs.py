@@ -25,10 +25,13 @@ from tests.spec_files import SPECS
 
 from .conftest import lowered
 
+pytestmark = pytest.mark.thorough
+
 STEP = 1e-5
 ALL_OF = 16  # elements: what has no more is differenced element by element
 SOME = 6
 MANY = 250  # elements: the interpreter takes long for second order of what has more
+EACH = pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 
 
 @cache
@@ -37,28 +40,15 @@ def cases(path: Path) -> tuple[SampleCase, ...]:
     return sample_cases(low.spec, low.operator, derive(low.operator))
 
 
-def parametrised(only_derived: bool, most: int | None = None) -> list[object]:
-    """Every case of every spec; those with stated gradients left out where finite differences judge.
+def calls(path: Path, only_derived: bool = False) -> list[Call]:
+    """Every case of a spec that differences can be taken of: what specs state is extreme.
 
-    Cases of more than `most` elements are in the slow tier.
+    Stated gradients are left out where finite differences judge.
     """
-    chosen = []
-    for path in SPECS:
-        spec = lowered(path).spec
-        stated = spec.backward is not None or any(f.derivatives for f in spec.functions)
-        if not (only_derived and stated):
-            chosen += [
-                pytest.param(
-                    path, k, id=f"{path.stem}-{c.name}", marks=pytest.mark.slow if large(path, k, most) else ()
-                )
-                for k, c in enumerate(cases(path))
-                if not c.name.startswith("case ")  # what specs state is extreme, and no differences can be taken there
-            ]
-    return chosen
-
-
-def large(path: Path, number: int, most: int | None) -> bool:
-    return most is not None and sum(len(a.data) for a in Call(path, number).arrays.values()) > most
+    spec = lowered(path).spec
+    if only_derived and (spec.backward is not None or any(f.derivatives for f in spec.functions)):
+        pytest.skip("not applicable: another gradient is stated")
+    return [Call(path, k) for k, c in enumerate(cases(path)) if not c.name.startswith("case ")]
 
 
 class Call:
@@ -74,6 +64,9 @@ class Call:
         given = [s.arrays(low.operator.pairs) for _, s in case.inputs if s is not None]
         self.arrays = {name: a for arrays in given for name, a in arrays.items()}
         self.floats = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
+
+    def elements(self) -> int:
+        return sum(len(a.data) for a in self.arrays.values())
 
     def weighted(self, p: Program, arrays: dict[str, Array], salts: dict[str, int]) -> float:
         """The sum of all float results of a program, each weighted by a fixed sequence."""
@@ -113,9 +106,13 @@ def agrees(found: Array, f: Callable[[dict[str, Array]], float], arrays: dict[st
     return along == pytest.approx(slopes, rel=2e-5, abs=2e-6)
 
 
-@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=True))
-def test_adjoint_equals_finite_differences(path: Path, number: int) -> None:
-    call = Call(path, number)
+@EACH
+def test_adjoint_equals_finite_differences(path: Path) -> None:
+    for call in calls(path, only_derived=True):
+        _adjoint(call)
+
+
+def _adjoint(call: Call) -> None:
     backward = verify(adjoint(call.program))
     given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}
     found = run(backward, {t.name: given[t.name] for t in backward.inputs}, call.params)
@@ -123,9 +120,13 @@ def test_adjoint_equals_finite_differences(path: Path, number: int) -> None:
         assert agrees(found[o.name], lambda a: call.weighted(call.program, a, {}), call.arrays, o.of), o.name
 
 
-@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False))
-def test_tangent_is_the_transpose_of_the_adjoint(path: Path, number: int) -> None:
-    call = Call(path, number)
+@EACH
+def test_tangent_is_the_transpose_of_the_adjoint(path: Path) -> None:
+    for call in calls(path):
+        _transpose(call)
+
+
+def _transpose(call: Call) -> None:
     backward, forward = verify(adjoint(call.program)), verify(tangent(call.program))
     given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}
     pulled = run(backward, {t.name: given[t.name] for t in backward.inputs}, call.params)
@@ -144,9 +145,22 @@ def test_tangent_is_the_transpose_of_the_adjoint(path: Path, number: int) -> Non
     assert left == pytest.approx(right, rel=1e-9, abs=1e-11)
 
 
-@pytest.mark.parametrize(("path", "number"), parametrised(only_derived=False, most=MANY))
-def test_second_order_equals_finite_differences_of_the_gradient(path: Path, number: int) -> None:
-    call = Call(path, number)
+@EACH
+def test_second_order_equals_finite_differences_of_the_gradient(path: Path) -> None:
+    for call in calls(path):
+        if call.elements() <= MANY:
+            _second(call)
+
+
+@pytest.mark.slow
+@EACH
+def test_second_order_of_large_cases(path: Path) -> None:
+    for call in calls(path):
+        if call.elements() > MANY:
+            _second(call)
+
+
+def _second(call: Call) -> None:
     backward = verify(adjoint(call.program))
     second = verify(adjoint(backward))
     given = {**call.arrays, **call.cotangents(backward, call.program, call.arrays)}

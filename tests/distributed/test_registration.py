@@ -9,6 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
+pytestmark = pytest.mark.thorough
+
 LOSS = """
 op: spread_loss
 inputs: [x, y]

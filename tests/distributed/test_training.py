@@ -17,6 +17,8 @@ import torch.distributed as dist
 
 from opgen import build
 
+pytestmark = pytest.mark.thorough
+
 SCRIPT = Path(__file__).with_name("training.py")
 SPECS = Path(__file__).parents[2] / "specs"
 SECONDS = 120  # a hang must not last

@@ -58,12 +58,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.thorough
 def test_an_exported_program_calls_the_operator_it_was_exported_with(project: Path) -> None:
     program = str(project / "program.pt2")
     python(EXPORTED, program, folder=project)
     assert python(LOADED, program, "otherlib", "mylib", folder=project).split() == ["10.0", "11.0", "10.0"]
 
 
+@pytest.mark.thorough
 def test_kernels_are_registered_in_the_namespace_of_their_package(project: Path) -> None:
     for package in ("mylib", "otherlib"):
         text = (project / package / "ops/squareplus/csrc/squareplus.cpp").read_text()

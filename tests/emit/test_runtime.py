@@ -107,6 +107,7 @@ def test_back_ends(affine: Any) -> None:
         pass
 
 
+@pytest.mark.thorough
 def test_without_the_private_names_the_public_route_is_taken(build_operator: Build) -> None:
     module = build_operator(AFFINE.format(name="affine_public"))
     code = f"""

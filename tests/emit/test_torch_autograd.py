@@ -13,10 +13,11 @@ torch = pytest.importorskip("torch")
 from opgen.emit.torch_code import TorchFunction, torch_function  # noqa: E402
 from opgen.ir.operator import Operator, Variant  # noqa: E402
 from opgen.ir.program import Given, Kind, Program, Role  # noqa: E402
-from tests.emit.test_torch_specs import SPECS, arguments, derived  # noqa: E402
+from tests.emit.test_torch_specs import arguments, derived  # noqa: E402
 from tests.emit.test_torch_specs import params as params_for  # noqa: E402
 from tests.emit.torch_cases import Arguments, result_names  # noqa: E402
 from tests.emit.torch_exec import function, source  # noqa: E402
+from tests.spec_files import EACH_SPEC  # noqa: E402
 
 
 def call(f: TorchFunction, given: Arguments, params: Arguments, v: Variant) -> tuple[Any, ...]:
@@ -37,7 +38,7 @@ def overridden(operator: Operator) -> bool:
     return any(v.program.override.inputs or v.program.functions for v in operator.variants)
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 @pytest.mark.parametrize("batch", [(), (2, 3), (0,)], ids=str)
 def test_autograd_through_forward_is_backward(path: Path, batch: tuple[int, ...]) -> None:
     operator, variants = derived(path)
@@ -49,7 +50,7 @@ def test_autograd_through_forward_is_backward(path: Path, batch: tuple[int, ...]
         _check_adjoint(forward, gradient, d.variant, d.primal, d.gradient, operator, batch)
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 @pytest.mark.parametrize("batch", [(), (2, 3)], ids=str)
 def test_autograd_through_backward_is_second_order(path: Path, batch: tuple[int, ...]) -> None:
     operator, variants = derived(path)
@@ -104,7 +105,7 @@ def _local(f: TorchFunction, p: Program, name: str) -> str:
     return name if name in f.returns else next(r for r in f.returns if r.startswith(name))
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 @pytest.mark.parametrize("stage", ["gradient", "second"])
 def test_every_mask_gives_the_same_gradients(path: Path, stage: str) -> None:
     operator, variants = derived(path)
@@ -136,7 +137,7 @@ def programs_of(variants: tuple[Any, ...], stage: str) -> list[tuple[Variant, Pr
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch has no rule for the gradient of windows
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 def test_vmap_and_func_grad(path: Path) -> None:
     operator, variants = derived(path)
     f = torch_function("f", [(d.variant, d.primal) for d in variants], operator)
@@ -162,7 +163,7 @@ def _with(f: TorchFunction, params: Arguments, v: Variant) -> Callable[[Argument
     return lambda given: call(f, given, params, v)
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 @pytest.mark.parametrize("stage", ["primal", "gradient"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
 def test_low_precision_rounds_once(path: Path, stage: str, dtype: torch.dtype) -> None:

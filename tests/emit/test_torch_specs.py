@@ -21,7 +21,7 @@ from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.spec.load import load  # noqa: E402
 from opgen.spec.model import OpSpec  # noqa: E402
 from tests.emit.torch_cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
-from tests.spec_files import SPECS  # noqa: E402
+from tests.spec_files import EACH_SPEC  # noqa: E402
 
 BATCHES = [(), (3,), (2, 3)]
 CASES: dict[tuple[str, tuple[Condition, ...]], SampleCase] = {}
@@ -80,7 +80,7 @@ def arguments(
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EACH_SPEC, ids=lambda p: p.stem)
 def test_against_interpreter(path: Path, stage: str) -> None:
     operator, variants = derived(path)
     programs = [(d.variant, getattr(d, stage)) for d in variants]

@@ -12,7 +12,10 @@ import pytest
 from opgen.emit.names import RUNTIME
 from opgen.emit.python_layout import fitted
 from opgen.emit.torch_code import TorchFunction, torch_function
-from tests.emit.test_torch_specs import SPECS, STAGES, derived
+from tests.emit.test_torch_specs import STAGES, derived
+from tests.spec_files import SPECS
+
+pytestmark = pytest.mark.thorough
 
 
 def _function(f: TorchFunction) -> str:

@@ -78,6 +78,7 @@ forward: y = at(x)
     made.test_copy_on_write(made.cases[0])
 
 
+@pytest.mark.thorough
 def test_many_tensors_are_not_watched_in_all_choices(build_operator: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     names = "abcdefgh"
     made = checks(build_operator(f"op: many\ninputs: [{', '.join(names)}]\nforward: y = {'*'.join(names)}\n"))
@@ -88,6 +89,7 @@ def test_many_tensors_are_not_watched_in_all_choices(build_operator: Build, monk
     assert len(calls) <= few * few + 3 * few + 10
 
 
+@pytest.mark.thorough
 def test_many_tensors_are_not_batched_in_all_ways(build_operator: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     names = "abcdefghijk"
     made = checks(build_operator(f"op: lot\ninputs: [{', '.join(names)}]\nforward: y = {'*'.join(names)}\n"))

@@ -87,6 +87,7 @@ def test_forward_mode_of_third_order(build_operator: Build) -> None:
     assert third.item() == pytest.approx(float(mpmath.diff(lambda t: t * mpmath.besselj(0, t), 0.7, 3)), rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_numpy_function_equals_the_formula(build_operator: Build) -> None:
     theirs = build_operator("""
 op: angle_elsewhere

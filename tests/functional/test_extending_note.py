@@ -58,6 +58,7 @@ def test_alias_and_keyword_wrapper() -> None:
     assert callable(alias)
 
 
+@pytest.mark.thorough
 def test_gradcheck_of_linear() -> None:
     torch.manual_seed(1)
     arguments = (doubles(20, 20), doubles(30, 20))
@@ -222,6 +223,7 @@ def test_diagonal_tensor_in_linear() -> None:
     torch.testing.assert_close(linear(input=d, weight=w), 2.0 * w.T)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("like", [DiagonalTensor, MetadataTensor])
 def test_tensor_likes_reach_every_operator(name: str, like: type) -> None:

@@ -142,6 +142,7 @@ def test_transforms_and_autocast(package: ModuleType, build_operator: Callable[[
     assert product.dtype == torch.bfloat16
 
 
+@pytest.mark.thorough
 def test_exported_programs_keep_the_operation(package: ModuleType) -> None:
     class Model(torch.nn.Module):
         def forward(self, x: torch.Tensor, w: torch.Tensor) -> Any:
@@ -164,6 +165,7 @@ def test_positions_are_checked_in_the_graph(build_operator: Callable[[str], Modu
         compiled(torch.tensor(ids), torch.tensor(at), x)
 
 
+@pytest.mark.thorough
 def test_the_name_tells_what_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     found = [_overload_of(tmp_path / f"made_{k}", body) for k, body in enumerate(("x*x", "x*x + 1", "x*x"))]
@@ -192,6 +194,7 @@ print(torch.compile(lambda x: inline(told)(x) * 2, fullgraph=True)(x).sum().item
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(not available(), reason="no C++ compiler")
 def test_no_cache_gives_what_another_formula_said(tmp_path: Path) -> None:

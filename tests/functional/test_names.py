@@ -104,6 +104,7 @@ def parts(package: ModuleType) -> tuple[Any, Any]:
     return function, next(v for v in found if issubclass(v, torch.nn.Module))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(CHUNKS)))
 def test_names_of_python(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     op, chunk = f"op_{number}", CHUNKS[number]
@@ -133,6 +134,7 @@ def test_names_of_python(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
 OPERATORS = ("torch", "function", "operands", "next", "flops", "check", "floats", "int", "register", "upcast", "module")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("op", OPERATORS)
 def test_names_of_operators(op: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = f"op: {op}\ninputs: {{{op}: {{shape: [...]}}, torch_: {{shape: [...]}}}}\ninplace: torch_\n"
@@ -188,6 +190,7 @@ def macros() -> set[str]:
     return {line.split()[1].split("(")[0] for line in lines}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("part", range(4))

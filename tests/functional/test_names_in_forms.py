@@ -116,6 +116,7 @@ def renamings(form: str, words: Sequence[str], dims: Sequence[str]) -> Iterator[
         yield names | (dict(zip(large, own, strict=True)) if len(set(own)) == len(large) else {})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 def test_usual_names(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compare(form, USUAL.split(), ("OP", "I", "NAN", "O"), tmp_path, monkeypatch, compiled=0)

@@ -15,6 +15,8 @@ import torch
 
 from generated._testing import op_info
 
+pytestmark = pytest.mark.thorough
+
 OPERATORS = ("linear", "elu", "cross_entropy", "segment_sum", "complex_linear")
 
 

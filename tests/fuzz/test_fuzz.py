@@ -52,6 +52,7 @@ def fuzzed(seed: int, count: int) -> None:
     assert 0 < found["counts"]["built"] < count
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1])
 def test_mutated_specs(seed: int) -> None:
     fuzzed(seed, 260)

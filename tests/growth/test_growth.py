@@ -55,6 +55,7 @@ def test_work_grows_with_the_formula(kind: str) -> None:
     assert many < 3 * few, f"{few} calls for 10, {many} for 20"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["nest of gelu", "chain of branches"])
 def test_text_grows_with_the_formula(kind: str) -> None:
     few, many = (built(KINDS[kind](n)) for n in (5, 10))

@@ -15,6 +15,8 @@ from opgen.native.cuda import nvcc
 from opgen.native.toolchain import NoCompilerError, Toolchain, available, toolchain, version_of
 from opgen.write.user_cache import CACHE_VARIABLE
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
 QUICK = ("softmax", "embedding")

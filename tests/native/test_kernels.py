@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from opgen.native.toolchain import available
 
-pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.bfloat16: 8e-3, torch.float16: 1e-3}
 

@@ -16,7 +16,7 @@ from tests.cuda.harness import near, needs_compiler, sample
 from tests.native.cpu import Compiled
 from tests.plan.language import CASES, Case
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 
 def arguments(p: Program, case: Case, given: Mapping[str, Array]) -> dict[str, Array]:

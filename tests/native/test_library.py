@@ -12,7 +12,7 @@ from opgen.native import library
 from opgen.native.toolchain import Toolchain, available, toolchain
 from opgen.write.user_cache import CACHE_VARIABLE
 
-pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 
 HEADERS = Path(__file__).resolve().parents[2] / "templates" / "csrc"
 KERNELS = '#include "opgen_cpu.h"\n\nOPGEN_STEPS(tiny) = {OPGEN_STEP(rt::no_step)};\n'

@@ -21,6 +21,8 @@ from opgen.native.library import NoKernelsError
 from opgen.native.toolchain import NoCompilerError, available, toolchain
 from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
 
+pytestmark = pytest.mark.thorough
+
 SPEC = "op: {}\ninputs: [x]\nforward: y = x*x + {}\n"
 SPAWNED = """
 import multiprocessing, sys

@@ -14,7 +14,7 @@ from tests.cuda.harness import needs_compiler
 from tests.native.cpu import Compiled, compile_plans, planned
 from tests.plan.long_sums import BOUND, LONG
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 
 @pytest.fixture(scope="module")

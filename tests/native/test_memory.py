@@ -16,7 +16,7 @@ from tests.native.memory import SUBJECTS, Memory, Subject, measure
 ROWS = (256, 512, 1024)
 
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 Loaded = tuple[Subject, Any, Callable[[str], AbstractContextManager[None]], Memory]
 

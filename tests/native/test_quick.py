@@ -22,7 +22,7 @@ from generated.silu import SiLU, silu
 
 from .conftest import needs_compiler
 
-pytestmark = [needs_compiler, pytest.mark.usefixtures("short_ops")]
+pytestmark = [pytest.mark.thorough, needs_compiler, pytest.mark.usefixtures("short_ops")]
 
 
 def x(**options: Any) -> torch.Tensor:

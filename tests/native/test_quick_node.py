@@ -20,7 +20,7 @@ from generated.silu import silu
 
 from .conftest import needs_compiler
 
-pytestmark = [needs_compiler, pytest.mark.usefixtures("short_ops")]
+pytestmark = [pytest.mark.thorough, needs_compiler, pytest.mark.usefixtures("short_ops")]
 
 
 def leaf(**options: Any) -> torch.Tensor:

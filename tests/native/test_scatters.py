@@ -11,7 +11,7 @@ import torch
 
 from tests.native.conftest import needs_compiler
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.thorough, needs_compiler]
 
 SPEC = """
 op: gathered_sums

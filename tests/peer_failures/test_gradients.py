@@ -131,6 +131,7 @@ def test_logsumexp_is_stable(build_operator: Build) -> None:
     compare_with_logsumexp(log_sum)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not available(), reason="no C++ compiler")
 def test_logsumexp_is_stable_when_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same in the compiled kernels."""

@@ -397,6 +397,7 @@ def test_in_torch(found: dict[str, Checked], name: str) -> None:
     check_torch(found[name])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
 @pytest.mark.parametrize("emulated", [False, True], ids=["cpu", "cuda"])
 def test_in_kernels(found: dict[str, Checked], tmp_path: Path, emulated: bool) -> None:

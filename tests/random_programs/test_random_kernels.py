@@ -11,7 +11,10 @@ pytest.importorskip("torch")
 from opgen.native import emulate
 from tests.random_programs.seeds import QUICK_KERNELS, compile_and_compare, programs_of
 
-pytestmark = pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(emulate.compiler() is None, reason="no C++ compiler is installed"),
+]
 
 
 @pytest.mark.parametrize("number", QUICK_KERNELS)

@@ -16,6 +16,8 @@ from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import QUICK, each, programs_of
 from tests.random_programs.specs import Case
 
+pytestmark = pytest.mark.thorough
+
 LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded down
     "components": 25, "scatter +=": 15, "scatter *=": 3, "scatter max=": 1, "scatter min=": 2, "padded scatter": 1,
     "scatter onto a base": 15, "scatter onto the identity": 6, "recurrence up": 22, "recurrence down": 17,

@@ -24,6 +24,7 @@ def killed(folder: Path, seed: int, builds: int, installs: int, compilations: in
     return found
 
 
+@pytest.mark.thorough
 def test_builds_that_are_killed(tmp_path: Path) -> None:
     found = killed(tmp_path, 1, 12, 0, 0)["builds"]
     assert sum(n for state, n in found.items() if state.startswith(("formula", "nothing"))) == 12

@@ -18,6 +18,7 @@ from opgen.emit.native_elsewhere import preamble
 from opgen.emit.templates import fill
 from opgen.ir.operator import Operator
 from opgen.plan.errors import UnplannableError
+from opgen.plan.speed import faster_in_torch
 
 MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
 
@@ -26,13 +27,15 @@ MOST = 256 * 1024  # characters of kernels in one language: what is longer takes
 class CppFiles:
     """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything.
 
-    `no_cuda` says why there is no `cuda`, where there is none.
+    `no_cuda` says why there is no `cuda`, where there is none; `faster_in_torch`: the directions that `auto` leaves to
+    torch on a CPU.
     """
 
     binding: str
     kernels: str
     cuda: str
-    no_cuda: str = ""
+    no_cuda: str
+    faster_in_torch: tuple[str, ...]
 
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
@@ -64,7 +67,8 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     )
     if len(binding) + len(text) > MOST:
         raise UnplannableError(_too_long(operator.name, "C++"))
-    return CppFiles(binding, text, cuda, no_cuda)
+    plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
+    return CppFiles(binding, text, cuda, no_cuda, faster_in_torch(plans))
 
 
 def _too_long(op: str, language: str) -> str:

@@ -49,11 +49,12 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class HostFunction:
-    """A registered kernel: its schema, and the C++ of its variants and of the function that chooses among them."""
+    """A registered kernel: its schema, the C++ of its variants and of the function that chooses one, and its plans."""
 
     name: str
     schema: str
     definitions: tuple[tuple[str, ...], ...]
+    plans: tuple[KernelPlan, ...]
 
 
 def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFunction:
@@ -61,17 +62,16 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     operator = replace(operator, params=params_of(operator, (p for _, p in d.programs)))
     name = f"{operator.name}_{d.which}"
     chosen = _reachable(operator, d)
-    definitions: list[tuple[str, ...]] = []
-    for number, _ in chosen:
+    several, definitions = len(chosen) > 1, list[tuple[str, ...]]()
+    plans = tuple(build(d.programs[number][1], operator.outputs) for number, _ in chosen)
+    for (number, _), plan in zip(chosen, plans, strict=True):
         variant, program = d.programs[number]
-        several = len(chosen) > 1
-        plan = build(program, operator.outputs)
         steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
         code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, steps)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
-    if len(chosen) > 1:
+    if several:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
-    return HostFunction(name, _schema(operator, d, name), tuple(definitions))
+    return HostFunction(name, _schema(operator, d, name), tuple(definitions), plans)
 
 
 def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
@@ -79,8 +79,8 @@ def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
     found: dict[str, int] = {}
     told = told_by(d.programs, operator.outputs)
     for number, (variant, _) in enumerate(d.programs):
-        tests = [t for c in variant.conditions if (t := _test(operator, d, c, told))]
-        found.setdefault(" && ".join(tests), number)
+        tests = (_test(operator, d, c, told) for c in variant.conditions)
+        found.setdefault(" && ".join(filter(None, tests)), number)
     pairs = [(number, test) for test, number in found.items()]
     return [*pairs[:-1], (pairs[-1][0], "")]
 

@@ -18,6 +18,7 @@ from opgen.emit.view import Surface, summary_lines
 from opgen.emit.view_function import function_view
 from opgen.emit.view_module import module_name, module_view
 from opgen.emit.view_ops import ops_view
+from opgen.emit.view_saved import saved_names
 from opgen.ir.operator import Operator
 from opgen.opt.derive import Derived
 from opgen.spec.model import OpSpec
@@ -50,7 +51,9 @@ def render(
     s = Surface(spec, operator, tuple(derived), namespace)
     header, comment = _python_header(_header(info)), _header(info)
     module = module_view(s)
-    ops = ops_view(s)
+    saved = saved_names(s)
+    native = native_files(s, saved, comment)
+    ops = ops_view(s, saved, native.faster_in_torch)
     test = test_view(
         spec,
         operator,
@@ -66,7 +69,7 @@ def render(
         ("ops.py", templates.fill("ops.py.j2", header=header, view=ops)),
         ("module.py", templates.fill("module.py.j2", header=header, view=module)),
         (f"test_{s.name}.py", templates.fill("test_op.py.j2", header=header, view=test)),
-        *native_files(s, ops.saved, comment),
+        *native.files,
     )
     return tuple(RenderedFile(path, fitted(text) if path.endswith(".py") else text) for path, text in made)
 

@@ -7,6 +7,7 @@ texts. All of them print the same plans. An operator that has no plan gets a not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opgen.emit import templates
 from opgen.emit.cpp_code import cpp_files
@@ -18,23 +19,36 @@ from opgen.plan.errors import CUDA_NOTE, NOTE, UnplannableError
 _HEADERS = (".h", ".cuh")
 
 
-def native_files(s: Surface, saved: Sequence[str], header: str) -> tuple[tuple[str, str], ...]:
-    """Paths and texts of the sources of an operator; `saved` is what its backward op takes beside cotangents."""
+@dataclass(frozen=True, slots=True)
+class NativeFiles:
+    """Paths and texts of the sources of an operator, and of which directions a CPU is faster without them."""
+
+    files: tuple[tuple[str, str], ...]
+    faster_in_torch: tuple[str, ...] = ()
+
+
+def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
+    """The sources of an operator; `saved` is what its backward op takes beside cotangents."""
     if s.operator.elsewhere is not None:
-        return ((NOTE, f"{header}\n{s.name} is computed by {s.operator.elsewhere.forward.path}\n"),)
+        return _without(header, f"{s.name} is computed by {s.operator.elsewhere.forward.path}")
     if not s.inputs:
-        return ((NOTE, f"{header}\n{s.name} takes no tensor that would tell where to compute\n"),)
+        return _without(header, f"{s.name} takes no tensor that would tell where to compute")
     found = directions(s, saved)
     try:
         cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
     except UnplannableError as e:
-        return ((NOTE, f"{header}\n{e}\n"),)
+        return _without(header, str(e))
     comment = header.replace("#", "//")
-    return (
+    files = (
         (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
         (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
         (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}") if cpp.cuda else (CUDA_NOTE, f"{header}\n{cpp.no_cuda}\n"),
     )
+    return NativeFiles(files, cpp.faster_in_torch)
+
+
+def _without(header: str, reason: str) -> NativeFiles:
+    return NativeFiles(((NOTE, f"{header}\n{reason}\n"),))
 
 
 def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:

@@ -41,7 +41,7 @@ from opgen.emit.view_functional import (
     prelude,
     results_type,
 )
-from opgen.emit.view_saved import read_lines, saved_names
+from opgen.emit.view_saved import read_lines
 from opgen.emit.view_sharding import sharding_fields
 from opgen.ir.program import Argument, Compute, Kind, Program, Scatter, Shape, statement_reads
 from opgen.ir.scalar import BATCH, Dim, Position, Read
@@ -84,14 +84,14 @@ class OpsView:
     inplace_define: str
     inplace_doc: str
     inplace_lines: tuple[str, ...]
-    saved: tuple[str, ...]  # what the backward op takes beside cotangents
 
 
-def ops_view(s: Surface) -> OpsView:
-    """Everything that `ops.py` says."""
+def ops_view(s: Surface, saved: Sequence[str], faster_in_torch: Sequence[str]) -> OpsView:
+    """Everything that `ops.py` says. `saved`: what the backward op takes beside cotangents; `faster_in_torch`: the
+    directions that `auto` leaves to torch on a CPU.
+    """
     second, tangent = second_order(s)
     extra = tuple(_beside(s.name, f) for f in (second, tangent) if f is not None)
-    saved = saved_names(s)
     typed = _typed(s)
     check = check_body(s)
     fake = fake_body(s)
@@ -99,7 +99,8 @@ def ops_view(s: Surface) -> OpsView:
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in backward_params(s)] + [f"{MASK}: Sequence[bool]"]
     counts = flops_views(s, typed, back_args)
-    fields = (*_fields(s, saved, second, tangent), *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
+    fields = _fields(s, saved, second, tangent, faster_in_torch)
+    fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
     inplace = str(s.spec.inplace) if s.spec.inplace else ""
     return OpsView(
@@ -135,7 +136,6 @@ def ops_view(s: Surface) -> OpsView:
         inplace_define=bracketed(f"def {s.name}_(", parameter_texts(parameters(s.operator)), ") -> Tensor:"),
         inplace_doc=f"`{s.name}` that overwrites `{s.operator.shown(inplace)}`, and returns it.",
         inplace_lines=inplace_lines(s, inplace) if inplace else (),
-        saved=saved,
     )
 
 
@@ -177,7 +177,11 @@ def may_be_absent(s: Surface, name: str) -> bool:
 
 
 def _fields(
-    s: Surface, saved: Sequence[str], second: FormulaView | None, tangent: FormulaView | None
+    s: Surface,
+    saved: Sequence[str],
+    second: FormulaView | None,
+    tangent: FormulaView | None,
+    faster_in_torch: Sequence[str],
 ) -> tuple[str, ...]:
     results = len(s.outputs) + len(s.residuals)
     schema, defaults = forward_schema(s.operator, results)
@@ -217,6 +221,7 @@ def _fields(
     out += [f"positions={tupled(found)}"] if (found := _positions(s)) else []
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
+    out += [f"faster_in_torch={strings(faster_in_torch)}"] if faster_in_torch else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 

@@ -31,7 +31,7 @@ class Operator(Protocol):
     """The function of an operator: it takes tensors and params, and returns a tensor or a tuple of them."""
 
     __name__: str
-    backend: str  # what runs: `torch`, `native`, or `native on` a device
+    backend: str  # what runs, forward and backward: docs/backends.md
 
     def __call__(self, *operands: Any, **params: Any) -> Any: ...
 
@@ -62,7 +62,8 @@ def compile(
 def load(spec: PathLike, *, compiled: bool | None = None) -> Operator:
     """The operator of a spec, generated, compiled if possible and imported.
 
-    With `compiled=True` it runs compiled kernels, or there is an error; with `compiled=False` it runs in plain torch.
+    With `compiled=True` it has compiled kernels, or there is an error; with `compiled=False` it runs in plain torch. Of
+    kernels that it has, those run that are expected to be as fast as plain torch; its `backend` says which.
     Nothing is done twice: what was generated and compiled before is taken from the cache, where processes that this
     one starts find it, too.
     """

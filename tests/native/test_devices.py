@@ -15,24 +15,73 @@ def on(device: str) -> Any:
 
 
 def test_a_device_without_kernels_is_refused_where_nothing_else_may_run() -> None:
-    call = native._only("op", lambda x: x, ("cpu",), lambda args: args[0].device.type)
+    call = native._only("op", lambda x: x, ("cpu",), device_of)
     assert call(x := on("cpu")) is x
     with pytest.raises(RuntimeError, match="op: no compiled kernel for cuda is loaded"):
         call(on("cuda"))
 
 
+def made(monkeypatch: pytest.MonkeyPatch, kernels: dict[str, tuple[str, ...]], left: tuple[str, ...] = ()) -> None:
+    """An operator `op` with kernels of each direction on these devices, of which those `left` are slower on a CPU."""
+    definition = SimpleNamespace(faster_in_torch=left, elsewhere=False, kinds="f")
+    for which in ("forward", "backward"):
+        op = SimpleNamespace(definition=definition, which=which, is_copy=False, unordered=False, device=device_of)
+        monkeypatch.setitem(native._ops, ("op", which), op)
+    monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels[which] else None)
+    monkeypatch.setattr(native, "_devices", lambda op, which: kernels[which])
+    monkeypatch.setattr(native.private, "refuse_all_but_plain", lambda *_: None)
+
+
+def device_of(args: Any) -> str:
+    return str(args[0].device.type)
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, back_end: str) -> str:
+    """What the operator says when this back end is chosen."""
+    monkeypatch.setitem(native._state, "backend", back_end)
+    for which in ("forward", "backward"):
+        native._refresh("op", which)
+    return native._described("op")
+
+
+BOTH = ("cpu", "cuda")
+
+
 @pytest.mark.parametrize(
-    ("devices", "has_cuda", "expected"),
+    ("kernels", "left", "has_cuda", "expected"),
     [
-        (("cpu",), False, "native"),
-        (("cpu",), True, "native on cpu"),
-        (("cpu", "cuda"), True, "native"),
+        ({"forward": (), "backward": ()}, (), False, "torch"),
+        ({"forward": ("cpu",), "backward": ("cpu",)}, (), False, "native"),
+        ({"forward": ("cpu",), "backward": ("cpu",)}, (), True, "native on cpu"),
+        ({"forward": BOTH, "backward": BOTH}, (), True, "native"),
+        ({"forward": ("cpu",), "backward": ("cpu",)}, ("forward", "backward"), False, "torch"),
+        ({"forward": ("cpu",), "backward": ("cpu",)}, ("backward",), False, "forward native, backward torch"),
+        ({"forward": BOTH, "backward": BOTH}, ("forward",), True, "forward native on cuda, backward native"),
     ],
 )
-def test_the_back_end_says_where_it_runs(
-    monkeypatch: pytest.MonkeyPatch, devices: tuple[str, ...], has_cuda: bool, expected: str
+def test_the_back_end_says_what_runs_where(
+    monkeypatch: pytest.MonkeyPatch,
+    kernels: dict[str, tuple[str, ...]],
+    left: tuple[str, ...],
+    has_cuda: bool,
+    expected: str,
 ) -> None:
-    monkeypatch.setattr(native, "_devices", lambda op, which: devices)
+    made(monkeypatch, kernels, left)
     monkeypatch.setattr(native, "_has_cuda", lambda: has_cuda)
-    assert native._described("op", lambda: None) == expected
-    assert native._described("op", None) == "torch"
+    assert choose(monkeypatch, "auto") == expected
+    assert choose(monkeypatch, "torch") == "torch"
+    forced = (
+        "none" if not kernels["forward"] else "native on cpu" if has_cuda and kernels["forward"] != BOTH else "native"
+    )
+    assert choose(monkeypatch, "native") == forced
+
+
+def test_the_short_way_is_for_the_devices_whose_kernels_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    made(monkeypatch, {"forward": BOTH, "backward": BOTH}, ("forward",))
+    choose(monkeypatch, "auto")
+    forward, backward = (native._ops["op", which] for which in ("forward", "backward"))
+    assert (forward.devices, backward.devices) == (("cuda",), BOTH)
+    assert forward.quick(on("cuda")) is not None
+    with pytest.raises(RuntimeError):  # the full way then runs the formula
+        forward.quick(on("cpu"))
+    assert backward.quick(on("cpu")) is not None

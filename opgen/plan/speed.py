@@ -1,0 +1,242 @@
+"""Whether the compiled kernels of a plan are as fast on a CPU as the same program in plain torch: what `auto` goes by.
+
+The plain form passes over memory once for each operation, and each pass is one of torch's own loops; a kernel passes
+once for all, but where it calls the C library or finds positions by computing them, its loop is not vectorised. Both
+are estimated in nanoseconds for a point of the innermost loops; loops that run less often, and what is left to torch
+either way, do not count. The figures are those of `benchmarks/results/backends.json` (`python benchmarks/backends.py`),
+chosen so that a kernel which is slower is hardly ever taken: a schedule that gets faster is measured again, and its
+figure changed here. Nothing is said of GPUs, where kernels are always taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from opgen.ir.program import Loop, Role
+from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Position, Read, Scalar, mentions, reads, walk
+from opgen.plan.model import (
+    Chain,
+    Contract,
+    Convolve,
+    KernelPlan,
+    Nest,
+    Pass,
+    ScatterStep,
+    Schedule,
+    Step,
+    Storage,
+    Stream,
+)
+
+PASS = 1.0  # nanoseconds of one of torch's loops, for a point
+START, OPERATION, ALONE = 0.5, 0.15, 0.6  # of a kernel: for a point, and for an operation in vectors or alone
+CALL = 5.0  # what takes longer is a call of the C library, around which nothing is vectorised
+FREE = ("neg", "detach", "tofloat")
+FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; those that are not here cost no more
+    "acos": (20.9, 4.6),
+    "acosh": (43.4, 39.8),
+    "asin": (18.4, 4.6),
+    "asinh": (48.2, 46.8),
+    "atan": (21.3, 6.5),
+    "atan2": (42.6, 5.3),
+    "atanh": (45.3, 5.2),
+    "cbrt": (35.7, 14.3),
+    "cos": (10.3, 2.6),
+    "cosh": (23.4, 4.8),
+    "cospi": (12.0, 6.0),
+    "digamma": (74.4, 37.1),
+    "erf": (10.5, 2.8),
+    "erfc": (12.7, 4.0),
+    "erfcx": (30.6, 37.1),
+    "erfinv": (215.6, 6.3),
+    "exp": (1.3, 2.8),
+    "exp2": (7.5, 1.1),
+    "expm1": (1.7, 3.7),
+    "floordiv": (3.0, 1.0),
+    "fmod": (29.6, 11.5),
+    "hypot": (8.1, 5.1),
+    "i0e": (57.8, 64.3),
+    "i1e": (57.0, 5.3),
+    "lgamma": (37.4, 23.6),
+    "log": (1.6, 2.5),
+    "log10": (18.4, 3.3),
+    "log1p": (2.3, 3.2),
+    "log2": (7.8, 2.2),
+    "logaddexp": (6.2, 6.8),
+    "mod": (3.0, 1.0),
+    "polygamma": (100.0, 50.0),
+    "pow": (15.4, 4.8),
+    "remainder": (30.4, 7.9),
+    "sigmoid": (1.8, 1.6),
+    "sin": (9.5, 3.1),
+    "sinc": (31.8, 19.2),
+    "sinh": (35.6, 4.1),
+    "sinpi": (12.0, 6.0),
+    "softplus": (4.8, 5.5),
+    "tan": (25.5, 4.2),
+    "tanh": (2.0, 5.9),
+    "xlogy": (1.8, 10.8),
+}
+GATHER, DIVIDED, WINDOW, SHIFTED = (5.0, 2.2), (14.0, 4.0), (6.0, 2.5), (4.0, 3.0)  # reads, by how a position is found
+FOLD, FOLDS = 0.4, 1.5  # of a kernel: one at a point, and each of several
+SUM, EXTREME = 0.6, 2.0  # of torch
+LIBRARY = 18.0, 20.0  # a matrix product or a convolution, which torch makes either way: the kernel's call is shorter
+MARGIN = 0.97  # of the time of torch: what comes that close is left to it
+MASKED = 6.0  # of torch: a gather at positions that may be outside
+SCATTER = (4.0, 4.0)
+SPREAD = 4.0  # of a kernel: a scatter of what does not move with all loops, or to places that may be outside
+ACROSS = 4.0  # of a kernel: a fold across memory, at positions beside the plain ones
+STAGED = 18.0  # of a kernel: a store at each point of a choice that is folded in stages
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Nanoseconds for a point of so many loops, in a kernel and in torch."""
+
+    loops: int
+    kernel: float
+    torch: float
+
+
+def faster_in_torch(plans: Mapping[str, Sequence[KernelPlan]]) -> tuple[str, ...]:
+    """The directions, forward or backward, of which a variant is expected to be faster in plain torch.
+
+    Where forward counts what ties, the gradient compares the same values again: then both are computed alike, lest a
+    rounding that differs makes ties of what were none.
+    """
+    found = tuple(which for which, own in plans.items() if any(map(slower_than_torch, own)))
+    counted = any(
+        b.role is Role.SAVED and b.storage is Storage.INT64 for own in plans.values() for p in own for b in p.arguments
+    )
+    return tuple(plans) if found and counted else found
+
+
+def slower_than_torch(p: KernelPlan) -> bool:
+    """Is plain torch expected to be faster?"""
+    if _stores_outer_product(p):
+        return True
+    found = [c for step in p.steps for c in _costs(step)]
+    most = max((c.loops for c in found), default=0)
+    heavy = [c for c in found if c.loops == most]
+    return sum(c.kernel for c in heavy) > MARGIN * sum(c.torch for c in heavy)
+
+
+def _stores_outer_product(p: KernelPlan) -> bool:
+    """Is an outer product made for a matrix product? Both are torch's then, but for a loop over rows that are short."""
+    nests = [n for n in p.steps if isinstance(n, Nest) and n.schedule is Schedule.MAP]
+    made = {s.buffer: s.value for n in nests for own in n.passes for s in own.stores}
+    for o in (o for c in p.steps if isinstance(c, Contract) for o in (c.a, c.b)):
+        match made.get(o.buffer):
+            case Apply("mul", (Read(at=left), Read(at=right))) if max(len(left), len(right)) < len(o.labels):
+                return True
+    return False
+
+
+def _costs(step: Step) -> Iterator[Cost]:
+    match step:
+        case Nest():
+            for p in step.passes:
+                yield _pass(step, p)
+        case ScatterStep():
+            yield _scatter(step)
+        case Chain():
+            for t in step.tasks:
+                exprs = [*(x.value for x in (*t.lets, *t.inner)), t.store.value, *([t.fold.value] if t.fold else [])]
+                made = _points((*step.outer, step.along, *t.loops, *t.over), exprs)
+                yield Cost(made.loops, made.kernel, made.torch + 10 * PASS)  # torch makes a step at a time
+        case Stream():
+            for s in step.sweeps:
+                for d in s.dots:
+                    product = isinstance(d.value, Apply) and d.value.fn == "mul"
+                    operations = sum(isinstance(n, Apply) for n in walk(d.value))
+                    torch = 0.1 if product else PASS * operations
+                    yield Cost(len(step.outer) + 2, 0.3, torch)
+        case Contract():
+            yield Cost(len({*step.batch, *step.m, *step.n, *step.k}), *LIBRARY)
+        case Convolve():
+            yield Cost(max(len((*step.nest.outer, *p.loops)) for p in step.nest.passes), *LIBRARY)
+        case _:
+            assert_never(step)
+
+
+def _pass(n: Nest, p: Pass) -> Cost:
+    exprs = [*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores)]
+    made = _points((*n.outer, *p.loops), exprs)
+    count = len(p.folds)
+    kernel = made.kernel + count * (FOLDS if count > 1 and n.schedule is Schedule.ROW else FOLD)
+    chosen = any(e.fn == "where" for e in _operations(f.value for f in p.folds))
+    beside = any(_kind(q) for e in exprs for r in reads(e) for q in r.at)
+    kernel += STAGED if n.schedule is Schedule.WHOLE and p.stores and chosen else 0.0
+    kernel += ACROSS * count if n.schedule is Schedule.COLUMN and beside else 0.0
+    torch = made.torch + sum(SUM if f.op == "sum" else EXTREME for f in p.folds) + bool(p.stores) * PASS
+    return Cost(made.loops, kernel, torch)
+
+
+def _scatter(s: ScatterStep) -> Cost:
+    made = _points(s.loops, [*(x.value for x in s.lets), s.value])
+    at = _reads([Read(s.out, s.at)])
+    read = [r for e in (s.value, *(x.value for x in s.lets)) for r in reads(e)]
+    moving = all(any(_moves(r, a) for r in read) for a in s.loops)
+    own = SCATTER[0] + (0.0 if moving and not s.padded else SPREAD)
+    return Cost(made.loops, made.kernel + own + max(0.0, at.kernel - GATHER[0]), made.torch + SCATTER[1] + at.torch)
+
+
+def _moves(r: Read, a: Loop) -> bool:
+    """Does a read move with a loop?"""
+    if isinstance(a, Batch):
+        return any(isinstance(q, Batch) for q in r.at)
+    return any(a.name in mentions(q)[0] for q in r.at if not isinstance(q, Batch))
+
+
+def _points(loops: Sequence[Loop], exprs: Sequence[Scalar]) -> Cost:
+    """What is computed at a point of these loops."""
+    read = _reads(dict.fromkeys(r for e in exprs for r in reads(e)))
+    functions = [_function(e) for e in _operations(exprs)]
+    alone = any(kernel > CALL for kernel, _ in functions)
+    each = 2.0 if read.kernel else 1.0  # elements that come from anywhere are computed one by one
+    kernel = START + read.kernel + sum(each * k + (ALONE if alone else OPERATION) for k, _ in functions)
+    return Cost(len(loops), kernel, read.torch + sum(t + PASS for _, t in functions))
+
+
+def _function(e: Apply) -> tuple[float, float]:
+    power = e.fn == "pow" and isinstance(e.args[1], Lit)  # by a number: products
+    return (0.0, 0.0) if power else FUNCTIONS.get(e.fn, (0.0, 0.0))
+
+
+def _operations(exprs: Iterable[Scalar]) -> Iterator[Apply]:
+    """The operations on elements, each once; those in positions are counted with the reads."""
+    seen: set[Scalar] = set()
+    rest = [*exprs]
+    while rest:
+        e = rest.pop()
+        if isinstance(e, Cast):
+            rest.append(e.arg)
+        elif isinstance(e, Apply) and e not in seen:
+            seen.add(e)
+            rest.extend(e.args)
+            if e.fn not in FREE and (reads(e) or mentions(e)[0]):
+                yield e
+
+
+def _reads(found: Iterable[Read]) -> Cost:
+    kernel = torch = 0.0
+    for r in found:
+        kinds = [_kind(q) for q in r.at] + ([WINDOW] if r.fill is not None else [])
+        own = max((k for k in kinds if k is not None), default=(0.0, 0.0))
+        masked = MASKED if r.fill is not None and GATHER in kinds else 0.0
+        kernel, torch = kernel + own[0], torch + own[1] + masked
+    return Cost(0, kernel, torch)
+
+
+def _kind(q: Position) -> tuple[float, float] | None:
+    """What a read costs by how a position of it is found; None for a plain one."""
+    if isinstance(q, Batch | Index):
+        return None
+    if any(isinstance(n, Apply) and n.fn in ("floordiv", "mod") for n in walk(q)):
+        return DIVIDED
+    if reads(q):
+        return GATHER
+    indices, _ = mentions(q)
+    return None if not indices else SHIFTED if len(indices) == 1 else WINDOW

@@ -1,0 +1,97 @@
+"""What `auto` leaves to plain torch on a CPU: it follows from the plan, not from the name of an operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen.pipeline import SpecFile, Stage, run
+from opgen.plan import speed
+from opgen.plan.build import build
+from opgen.plan.speed import faster_in_torch
+
+ATTENTION = """
+op: mixer
+inputs: {a: {shape: [..., N, D]}, b: {shape: [..., M, D]}, c: {shape: [..., M, E]}}
+forward: y[..., i, e] = sum[j](softmax[j](sum[d](a[..., i, d]*b[..., j, d]))*c[..., j, e])
+"""
+DISTANCES = """
+op: mixer
+inputs: {a: {shape: [..., N, D]}, b: {shape: [..., M, D]}, c: {shape: [..., M, E]}}
+forward: y[..., i, e] = sum[j](exp(-sum[d]((a[..., i, d] - b[..., j, d])**2))*c[..., j, e])
+"""
+WINDOWS = """
+op: largest
+inputs: {x: {shape: [..., N]}}
+dims: {P: N//2}
+outputs: {y: {shape: [..., P]}}
+forward: y[..., p] = max[r < 3](pad(x[..., 2*p + r - 1], -inf))
+"""
+SPLIT = """
+op: turned
+inputs: {x: {shape: [..., T, D]}, a: {shape: [T, H]}, b: {shape: [T, H]}}
+forward: |
+  y[..., t, d < 2*H] = where(
+      d < H,
+      x[..., t, d]*a[t, d] - x[..., t, d + H]*b[t, d],
+      x[..., t, d]*a[t, d - H] + x[..., t, d - H]*b[t, d - H])
+"""
+PICKED = """
+op: picked
+inputs: {at: {shape: [...], dtype: int}, table: {shape: [V, D]}}
+forward: y[..., d] = table[at[...], d]
+"""
+SENT = """
+op: sent
+inputs: {x: {shape: [V, D]}, a: {shape: [E], dtype: int}, b: {shape: [E], dtype: int}}
+outputs: {y: {shape: [V, D]}}
+forward: y[a[e], d] += x[b[e], d]
+"""
+OUTER = """
+op: forms
+inputs: {a: {shape: [..., I]}, b: {shape: [..., J]}, w: {shape: [O, I, J]}}
+forward: y[..., o] = sum[i, j](a[..., i]*b[..., j]*w[o, i, j])
+"""
+
+
+def of_map(body: str) -> str:
+    return f"op: pointwise\ninputs: [x]\nforward: y = {body}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(of_map("x*sigmoid(x)"), (), id="vectorised"),
+        pytest.param(of_map("x*erfc(-x)"), ("forward", "backward"), id="a call of the C library for each element"),
+        pytest.param(
+            "op: s\ninputs: {x: {shape: [..., N]}}\nforward: y[..., n] = softmax[n](x[..., n])\n", (), id="rows"
+        ),
+        pytest.param(ATTENTION, ("forward", "backward"), id="matrix products that are in no memory"),
+        pytest.param(DISTANCES, (), id="distances that are in no memory"),
+        pytest.param(WINDOWS, ("forward", "backward"), id="windows"),
+        pytest.param(SPLIT, ("backward",), id="shifted and folded across memory"),
+        pytest.param(PICKED, ("forward",), id="a gather alone"),
+        pytest.param(OUTER, ("forward", "backward"), id="outer products"),
+        pytest.param(SENT, ("forward", "backward"), id="gathered and scattered"),
+    ],
+)
+def test_what_is_left_to_torch(text: str, expected: tuple[str, ...]) -> None:
+    assert chosen(text) == expected
+
+
+@pytest.mark.parametrize(("formula", "together"), [("exp(x[..., n, k])", True), ("2*x[..., n, k]", False)])
+def test_values_that_tie_are_compared_where_they_were_computed(
+    formula: str, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "slower_than_torch", lambda p: not p.name.endswith("_backward"))
+    text = "op: tied\ninputs: {x: {shape: [..., N, K]}}\nforward: y[..., n] = max[k](%s)\n"
+    assert chosen(text % formula) == (("forward", "backward") if together else ("forward",))
+
+
+def chosen(text: str) -> tuple[str, ...]:
+    made = run(SpecFile(Path("made.yaml"), text.encode(), "made.yaml"), Stage.DERIVED)
+    assert made.derived is not None, made.diagnostics
+    (d,) = made.derived
+    assert d.backward is not None
+    return faster_in_torch({"forward": (build(d.forward),), "backward": (build(d.backward),)})

@@ -50,7 +50,8 @@ class Definition:
     the operator then cannot be differentiated that way. With `elsewhere`, formulas are calls of another library:
     nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
     kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
-    instead, and torch sees to it or says that it cannot. `autocast`: what it casts floats to, see there.
+    instead, and torch sees to it or says that it cannot. `faster_in_torch`: which of the two run their formula on a CPU
+    although there is a compiled kernel, unless that is asked for. `autocast`: what it casts floats to, see there.
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
@@ -92,6 +93,7 @@ class Definition:
     autocast: str = ""
     positions: tuple[tuple[str, str, int, str], ...] = ()
     unordered: tuple[str, ...] = ()
+    faster_in_torch: tuple[str, ...] = ()
     tags: tuple[torch.Tag, ...] = ()
     flops: Callable[..., int] | None = None
     backward_flops: Callable[..., int] | None = None

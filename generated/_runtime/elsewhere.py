@@ -20,7 +20,7 @@ from torch import Tensor
 
 from . import private
 from .batching import as_tuple
-from .dispatch import Arguments, Definition, Op
+from .dispatch import Arguments, Definition, Op, below
 
 HALF = (torch.float16, torch.bfloat16)
 
@@ -159,7 +159,6 @@ class FromElsewhere(Op):
             outputs=("value",),
             forward=_nothing,
             fake=_nothing,
-            check=_nothing,
             params=tuple(others),
         )
         super().__init__(d, d.name, d.schema, d.inputs, d.params, d.outputs, d.forward, d.fake)
@@ -194,6 +193,9 @@ class FromElsewhere(Op):
 
     def fake(self, *args: Any) -> Any:
         return args[0].new_empty(args[0].shape)
+
+    def below(self, keyset: Any, overload: Any, levels: tuple[int, ...], args: Arguments) -> Any:
+        return below(keyset, overload, levels, args)  # there is no formula in torch's operations that slices could take
 
     def batched_kernel(self, *args: Any, levels: Sequence[int]) -> Any:
         return self.kernel(*args)

@@ -24,6 +24,7 @@ from .naming import NAMESPACE
 
 LIBRARY_NAMESPACE = f"{NAMESPACE}_native"
 CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
+DEVICES = ("cpu", "cuda")
 
 _LIBRARY = torch.library.Library(LIBRARY_NAMESPACE, "FRAGMENT")
 _guarded: set[str] = set()
@@ -46,7 +47,12 @@ def load_library(path: str | Path) -> None:
 
 @contextmanager
 def use_backend(backend: str) -> Iterator[None]:
-    """Choose what runs: `torch`, `native` (an error where no kernel is there) or `auto` (native where there is one)."""
+    """Choose what runs: `torch`, `native` (an error where no kernel is there) or `auto`.
+
+    With `auto`, the forward and the backward op each run their compiled kernel where there is one, but on a CPU only if
+    it is expected to be as fast as the formula in plain torch (`Definition.faster_in_torch`). What that comes to is
+    the `backend` of the operator's function.
+    """
     if backend not in ("auto", "native", "torch"):
         raise ValueError(f"the back end is auto, native or torch, not {backend!r}")
     before = _state["backend"]
@@ -60,7 +66,7 @@ def use_backend(backend: str) -> Iterator[None]:
 
 
 def calls(backend: str) -> int:
-    """How many kernels this back end has run."""
+    """How many kernels this back end has run, forward and backward ones."""
     return CALLS[backend]
 
 
@@ -93,7 +99,7 @@ def add_function(op: str, function: Callable[..., Any]) -> None:
     """Keep `function.backend` up to date; `function` has the name of the operator from now on."""
     function.__name__ = function.__qualname__ = op
     _functions[op] = function
-    _refresh(op, "forward")
+    function.backend = _described(op)
 
 
 def function(op: str) -> Callable[..., Any] | None:
@@ -110,17 +116,23 @@ def refresh() -> None:
 def _refresh(op: str, which: str) -> None:
     made, chosen = _ops[op, which], _state["backend"]
     compiled = None if chosen == "torch" or made.is_copy else kernel(op, which)
-    if compiled is None:
-        made.native = _missing(op) if chosen == "native" else None
-        made.devices = ("cpu", "cuda") if chosen == "native" else ()
-        made.quick = None
-    else:
-        made.native, made.devices = _counted(compiled), _devices(op, which)
-        if chosen == "native" and made.devices != ("cpu", "cuda"):
-            made.native, made.devices = _only(op, made.native, made.devices, made.device), ("cpu", "cuda")
-        made.quick = _quick(made, f"{op}_{which}", compiled)
-    if which == "forward" and op in _functions:
-        _functions[op].backend = _described(op, compiled)
+    made.native, made.devices, made.quick = None, (), None
+    if compiled is not None:
+        there = _devices(op, which)
+        made.devices = there if chosen == "native" else tuple(d for d in there if not _prefers_torch(made, d))
+        if made.devices:
+            made.native, quick = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
+            made.quick = quick if made.devices == there else _on(made, quick)
+    if chosen == "native" and made.devices != DEVICES:
+        made.native = _only(op, made.native, made.devices, made.device) if made.devices else _missing(op)
+        made.devices = DEVICES
+    if op in _functions:
+        _functions[op].backend = _described(op)
+
+
+def _prefers_torch(made: Any, device: str) -> bool:
+    """Is the formula expected to be faster there than the compiled kernel? On a GPU, it is taken never to be."""
+    return device == "cpu" and made.which in made.definition.faster_in_torch
 
 
 def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -134,17 +146,37 @@ def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., 
     return private.unwrapped(compiled)
 
 
-def _described(op: str, compiled: Callable[..., Any] | None) -> str:
-    """`torch`, `native`, or where compiled kernels run if there is a device on which they do not."""
-    if compiled is None:
-        return "torch"
-    devices = _devices(op, "forward")
-    return f"native on {devices[0]}" if len(devices) == 1 and _has_cuda() else "native"
+def _on(made: Any, quick: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """The same for tensors on the devices where the compiled kernel is chosen: others take the full way."""
+    if quick is None:
+        return None
+
+    def call(*args: Any) -> Any:
+        if made.device(args) not in made.devices:
+            raise RuntimeError("the formula runs there")
+        return quick(*args)
+
+    return call
+
+
+def _described(op: str) -> str:
+    """What runs: `torch`, `native`, `native on` a device if there is another one; of both ops where they differ."""
+    texts = {which: _running(op, which) for which in ("forward", "backward") if (op, which) in _ops}
+    same = len({*texts.values()}) == 1
+    return texts["forward"] if same else ", ".join(f"{which} {text}" for which, text in texts.items())
+
+
+def _running(op: str, which: str) -> str:
+    made, there = _ops[op, which], _devices(op, which)
+    used = tuple(d for d in there if d in made.devices)
+    if not used:
+        return "none" if made.devices else "torch"
+    return f"native on {used[0]}" if len(used) == 1 and _has_cuda() else "native"
 
 
 def _devices(op: str, which: str) -> tuple[str, ...]:
     name = f"{LIBRARY_NAMESPACE}::{op}_{which}"
-    return tuple(key.lower() for key in ("CPU", "CUDA") if _has_kernel(name, key))
+    return tuple(d for d in DEVICES if _has_kernel(name, d.upper()))
 
 
 def _has_kernel(name: str, key: str) -> bool:

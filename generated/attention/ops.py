@@ -355,6 +355,7 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         autocast="lower",
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -197,6 +197,7 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "weight", "bias"),
         backward_tangent=bilinear_backward_tangent,
         autocast="lower",
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

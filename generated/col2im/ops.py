@@ -182,6 +182,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
         unordered=("forward",),
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         sharding=(
             Sharding(

@@ -446,6 +446,7 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "target"),
         backward_tangent=cosine_embedding_loss_backward_tangent,
         autocast="float32",
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -308,6 +308,7 @@ OP = register(
         second_mask=("grad_output", "x1", "x2"),
         backward_tangent=cosine_similarity_backward_tangent,
         autocast="float32",
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -104,6 +104,7 @@ OP = register(
         backward_tangent=embedding_backward_tangent,
         positions=(("input", "weight", 0, "V"),),
         unordered=("backward",),
+        faster_in_torch=("forward",),
         backward_flops=backward_flops,
         sharding=(
             Sharding(

@@ -214,6 +214,7 @@ OP = register(
         backward_tangent=embedding_bag_backward_tangent,
         positions=(("input", "weight", 0, "V"),),
         unordered=("backward",),
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

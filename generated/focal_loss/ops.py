@@ -344,6 +344,7 @@ OP = register(
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
         autocast="float32",
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -245,6 +245,7 @@ OP = register(
         second_returns=("grad_output", "gate", "up"),
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=geglu_backward_tangent,
+        faster_in_torch=("forward", "backward"),
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,

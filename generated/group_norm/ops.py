@@ -486,6 +486,7 @@ OP = register(
         backward_tangent=group_norm_backward_tangent,
         autocast="float32",
         unordered=("backward",),
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

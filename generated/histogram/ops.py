@@ -106,6 +106,7 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=histogram_backward_tangent,
         unordered=("forward",),
+        faster_in_torch=("forward",),
         flops=flops,
         sharding=(
             Sharding(

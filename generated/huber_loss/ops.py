@@ -208,6 +208,7 @@ OP = register(
         through_sums=function.huber_loss_through_sums,
         summed=("input", "target"),
         autocast="float32",
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

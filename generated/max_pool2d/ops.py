@@ -307,6 +307,7 @@ OP = register(
         second=max_pool2d_second,
         second_returns=("grad_output",),
         backward_tangent=max_pool2d_backward_tangent,
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

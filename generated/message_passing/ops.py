@@ -215,6 +215,7 @@ OP = register(
         backward_tangent=message_passing_backward_tangent,
         positions=(("target", "input", 0, "V"), ("source", "input", 0, "V")),
         unordered=("forward", "backward"),
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -134,6 +134,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=pixel_shuffle_backward_tangent,
+        faster_in_torch=("forward", "backward"),
         sharding=(
             Sharding(
                 layouts=("... C H W", "... O P Q"),

@@ -234,6 +234,7 @@ OP = register(
         second_mask=("grad_distance", "origin", "direction", "radius"),
         backward_tangent=ray_sphere_backward_tangent,
         autocast="float32",
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -268,6 +268,7 @@ OP = register(
         second_returns=("grad_output", "input", "cos", "sin"),
         second_mask=("grad_output", "input", "cos", "sin"),
         backward_tangent=rope_backward_tangent,
+        faster_in_torch=("backward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

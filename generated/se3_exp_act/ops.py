@@ -895,6 +895,7 @@ OP = register(
         second_mask=("grad_output", "twist", "point"),
         backward_tangent=se3_exp_act_backward_tangent,
         autocast="float32",
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -142,6 +142,7 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=segment_mean_backward_tangent,
         unordered=("forward",),
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

@@ -180,6 +180,7 @@ OP = register(
         backward_tangent=segment_softmax_backward_tangent,
         autocast="float32",
         unordered=("forward", "backward"),
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

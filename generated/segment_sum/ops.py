@@ -128,6 +128,7 @@ OP = register(
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_sum_backward_tangent,
         unordered=("forward",),
+        faster_in_torch=("backward",),
         flops=flops,
         sharding=(
             Sharding(

@@ -232,6 +232,7 @@ OP = register(
         through_sums=function.smooth_l1_loss_through_sums,
         summed=("input", "target"),
         autocast="float32",
+        faster_in_torch=("forward",),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

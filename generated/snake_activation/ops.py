@@ -192,6 +192,7 @@ OP = register(
         second_returns=("grad_output", "input", "alpha"),
         second_mask=("grad_output", "input", "alpha"),
         backward_tangent=snake_activation_backward_tangent,
+        faster_in_torch=("forward", "backward"),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

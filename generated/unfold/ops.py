@@ -180,6 +180,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
         unordered=("backward",),
+        faster_in_torch=("forward", "backward"),
         backward_flops=backward_flops,
         sharding=(
             Sharding(

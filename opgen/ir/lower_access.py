@@ -350,21 +350,24 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:
         message = f"`{site.tensor}` has no position {typed.scalar.value} there"
         f.error(
-            "OPG232", message, item.span, *_from_the_end(item, dim, site), notes=("negative positions do not wrap",)
+            "OPG232",
+            message,
+            item.span,
+            *_from_the_end(item, int(typed.scalar.value), dim, site),
+            notes=("negative positions do not wrap",),
         )
         return None
     note(f, typed.scalar, dim, site, item.span)
     return typed.scalar
 
 
-def _from_the_end(item: Expr, dim: Scalar, site: Site) -> tuple[str, ...]:
+def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
     """An access with a negative position, counted from the front."""
     written, start = site.span.text, item.span.start - site.span.start
     if dim == Dim(UNKNOWN) or "\n" in written:
         return ()
-    back = item.span.text.replace(" ", "").removeprefix("-")
-    place = str(int(dim.value) - int(back)) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {back}"
-    return (f"write `{written[:start]}{place}{written[start + len(item.span.text) :]}`",)
+    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
+    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)
 
 
 def _means_something(f: Frame, name: str) -> bool:

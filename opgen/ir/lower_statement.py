@@ -159,7 +159,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             if not check_index_name(frame, item):
                 return False
             if any(isinstance(i, IndexInfo) and i.name == item.name for i in scope.loops):
-                frame.error("OPG208", f"the index `{item.name}` stands twice", item.span, label="again here")
+                hint = "for a diagonal use two indices: `where(i == j, …, 0)`"
+                frame.error("OPG208", f"the index `{item.name}` stands twice", item.span, hint, label="again here")
                 return False
             info = IndexInfo(item.name, item.name, item.span)
             if item.extent is not None:

@@ -206,6 +206,8 @@ def one_of(*allowed: str) -> Callable[[object], str]:
             hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
             if alias and re.search(r"\d", node.text):
                 hints.append(f"`{guess}` stands for all its sizes")
+            if not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
+                hints.append("tensors are declared under `inputs`")
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
         return node.text

@@ -81,6 +81,7 @@ def test_specs_from_nothing(tmp_path_factory: pytest.TempPathFactory, spec: obje
 
 
 FOUND = {  # by fuzzing
+    "a computed position below 0": "op: a\ninputs: {x: {shape: [3]}}\nforward: y[] = x[1 - 3]\n",
     "a parameter without a shape": "op: a\ninputs: {x: {}, w: {}}\nmodule: {parameters: {w: ones}}\nforward: y = w*x\n",
     "a long name": f"op: a{'b' * 99}\ninputs: [x]\nforward: y = 2*x\n",
     "a name that no file can have": f"op: a{'b' * 400}\ninputs: [x]\nforward: y = 2*x\n",

@@ -80,12 +80,17 @@ def _passed(c: Call, calls: list[Call]) -> dict[str, tuple[Array, Tensor]]:
     found = {}
     for t in (t for t in declared.values() if t.role is not Role.SAVED or t.name in c.arrays):
         name = t.name
-        while name not in c.known and name in declared and declared[name].of != name:
-            name = declared[name].of
+        while name not in c.known and (above := _origin(name, declared)) != name:
+            name = above
         held = c.arrays.get(t.name) or c.known.get(name)
         if held is not None and t.name not in absent and t.of not in absent:
             found[t.name] = (held, t)
     return found
+
+
+def _origin(name: str, declared: dict[str, Tensor]) -> str:
+    """What a cotangent or tangent is of. No variant of a stage may read the cotangent that a tangent is of."""
+    return declared[name].of if name in declared else name.removeprefix("grad_")
 
 
 def _tensor(a: Array, kind: Kind, dtype: torch.dtype) -> torch.Tensor:

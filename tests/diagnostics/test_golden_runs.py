@@ -137,7 +137,7 @@ def played(code: str, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPa
     toolchain.cache_clear()
     assert run(command.split()) == (2 if code.startswith("OPG7") else 1)
     captured = capsys.readouterr()
-    told = re.sub(r"\S*(opgen-report-)\w+", r"/tmp/\1…", captured.err.rstrip())
+    told = re.sub(r"\S*(opgen-report-)\w+", r"(a new file) \1…", captured.err.rstrip())
     assert f"[{code}]" in captured.err
     return f"\n## {CATALOGUE[code].title}\n\n```text\n$ {line}\n{told}\n```\n"
 
@@ -157,6 +157,7 @@ def test_what_commands_say_is_as_recorded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = ["# Mistakes in files, folders and tools\n"]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for code in SCENES:
         (tmp_path / code).mkdir()
         (tmp_path / code / "pyproject.toml").touch()

@@ -110,9 +110,7 @@ NUMBERS = [
 def test_numbers_are_what_the_interpreter_says(row: ScalarFunction) -> None:
     for values in points(row):
         text = row.python.format(*values.values())
-        assert eval(text, {"math": math, "numbers": NUMBERS_OF_CALLS}) == pytest.approx(
-            SCALARS[row.name](*values.values()), rel=1e-12
-        ), text
+        assert eval(text, {"math": math, "numbers": NUMBERS_OF_CALLS}) == pytest.approx(SCALARS[row.name](*values.values()), rel=1e-12), text
 
 
 GUDERMANN = """

@@ -257,7 +257,9 @@ def needs_upcast(p: Program) -> bool:
             return True
         product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
         roundings += max(0, _roundings(p, s.body) - 1) if product else _roundings(p, s.body)
-    return roundings > 1
+        if roundings > 1:
+            return True
+    return False
 
 
 def _is_whole(p: Program, e: Scalar) -> bool:

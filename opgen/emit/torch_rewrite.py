@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from opgen.emit.torch_positions import line
 from opgen.emit.torch_scope import batch_leading, loops_of
@@ -45,9 +46,10 @@ def mapped(s: Plain, f: Callable[[Scalar], Scalar]) -> Plain:
             return replace(s, body=f(s.body), at=tuple(q if isinstance(q, Batch) else f(q) for q in s.at))
 
 
+@lru_cache(maxsize=1 << 16)  # passes ask it of every part of every expression
 def varies(e: Scalar) -> bool:
     """Does it depend on tensors or indices, so that it is decided per element?"""
-    return any(isinstance(n, Read | Index) for n in walk(e))
+    return isinstance(e, Read | Index) or any(map(varies, children(e)))
 
 
 def open_operands(e: Scalar) -> tuple[Scalar, ...]:

@@ -128,6 +128,12 @@ class Surface:
         return [(v, p) for v, p in found if p is not None]
 
     @property
+    def by_torch(self) -> bool:
+        """Is second order left to torch?"""
+        stated = self.spec.once_differentiable or self.operator.elsewhere is not None
+        return bool(self.active) and not stated and not self.complete("second")
+
+    @property
     def function(self) -> str:
         """What the modules of the operator call its function."""
         return function_name(self.operator)

@@ -210,6 +210,7 @@ def _fields(
         asked = _asked(s)
         out += [f"second_given={{{', '.join(f'{quoted(n)}: {k}' for n, k in asked.items())}}}"] if asked else []
     out += [f"backward_tangent={tangent.name}"] if tangent is not None else []
+    out += ["by_torch=True"] if s.by_torch else []
     if s.sums:
         reached = tuple(result_names(s.programs("through_sums")).values())
         out += [f"through_sums=function.{s.name}_through_sums", _names("summed", reached)]

@@ -19,7 +19,7 @@ def saved_names(s: Surface) -> tuple[str, ...]:
     """What the backward op takes beside cotangents: all that first and second order read or test, in order."""
     if not s.active:
         return ()
-    read = {t.name for _, p in s.programs("backward") for t in p.inputs}
+    read = {t.name for _, p in s.programs("backward") for t in p.inputs} | (set(s.inputs) if s.by_torch else set())
     for which in _READERS:
         formula = formula_view(s, which, "")
         read |= set(formula.arguments) if formula is not None else set()
@@ -32,7 +32,7 @@ def read_lines(s: Surface) -> tuple[str, ...]:
     A gradient of the gradient that is not zero has to find its way, so that what it is of is kept. Empty: all is read.
     """
     names = saved_names(s)
-    if s.operator.elsewhere is not None or not names:
+    if s.operator.elsewhere is not None or s.by_torch or not names:
         return ()
     every = frozenset(range(len(s.derived)))
     switches = Switches.of([d.variant.conditions for d in s.derived], {}, s.operator.pairs)

@@ -257,13 +257,13 @@ class Program:
     outputs: tuple[Output, ...]
     functions: tuple[Function, ...] = ()
     override: Override = Override()
+    _tensors: dict[str, Tensor | Compute | Scatter] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def tensor(self, name: str) -> Tensor | Compute | Scatter | None:
         """The argument or statement that defines a tensor."""
-        for t in self.inputs:
-            if t.name == name:
-                return t
-        return next((s for s in definitions(self) if s.target == name), None)
+        if not self._tensors:
+            self._tensors.update({s.target: s for s in reversed(definitions(self))} | {t.name: t for t in self.inputs})
+        return self._tensors.get(name)
 
     def shape_of(self, name: str) -> Shape:
         found = self.tensor(name)

@@ -37,6 +37,9 @@ from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
 Pass = Callable[[Program], Program]
 
+# The longest formula, in operations and statements, that second order is written out for.
+_LONGEST = 300
+
 
 @dataclass(frozen=True, slots=True)
 class Flags:
@@ -54,7 +57,8 @@ class Derived:
     `forward` has the residuals appended to its outputs; `backward` reads them. `gradient` is the same gradient from the
     primal inputs alone, and `source` from the leaves (`opgen.opt.leaves`), with respect to which `second` and
     `backward_tangent` are derived. Sums of inputs among the residuals have tangents, and `through_sums` is the gradient
-    of inputs from theirs.
+    of inputs from theirs. Of long programs there is no `second` and no `backward_tangent`: torch differentiates what is
+    printed of the others.
     """
 
     variant: Variant
@@ -78,7 +82,16 @@ def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:
     if whole is not None:
         return tuple(_computed_elsewhere(v, differentiable=whole.backward is not None) for v in operator.variants)
     taken = tuple(dict.fromkeys(n for v in operator.variants for n in names(v.program)))
-    return tuple(derive_variant(v, flags, taken) for v in operator.variants)
+    second_order = not any(is_long(v.program) for v in operator.variants)
+    return tuple(derive_variant(v, flags, taken, second_order=second_order) for v in operator.variants)
+
+
+def is_long(p: Program) -> bool:
+    """Is second order left to torch? Not where a derivative is stated, which torch would not see in what is printed."""
+    if any(f.value is not None and f.partials for f in p.functions):
+        return False
+    bodies = [e for s in p.statements for e in statement_scalars(s)]
+    return sum(isinstance(n, Apply) for e in bodies for n in walk(e)) + len(p.statements) > _LONGEST
 
 
 def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:
@@ -86,7 +99,7 @@ def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:
     return Derived(v, v.program, v.program, (), backward, None, None, None, None, None)
 
 
-def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Derived:
+def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, second_order: bool = True) -> Derived:
     """The programs of one variant; names that are `taken` mean something in another."""
     primal = with_partials(v.program)
     applied: tuple[Rewrite, ...] = ()
@@ -113,7 +126,7 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = ()) -> Der
     kept, gradient, source = split.kept, split.gradient, split.source
     sums = through_sums(primal, kept.forward)
     second = backward_tangent = None
-    if not flags.once_differentiable:
+    if second_order and not flags.once_differentiable:
         second = finished(run_passes(adjoint(source), optimise))
         backward_tangent = finished(run_passes(tangent(source), optimise))
     return Derived(

@@ -27,17 +27,19 @@ def _spec(lines: Iterable[str], inputs: Iterable[str], outputs: Iterable[str] = 
 
 
 def chain(*steps: str, inputs: Iterable[str] = _PLAIN, axes: str = "", every: int = 0) -> Callable[[int], str]:
-    """`n` statements, each of one of the steps in turn: `new` is computed from `old`, the result of the one before."""
+    """`n` statements, those of the steps in turn: `new` is computed from `old`, the result of the step before."""
 
     def made(n: int) -> str:
         lines, results = [f"t0{axes} = x{axes}*{'w' + axes if inputs is not _MATRIX else 2}"], ["y"]
-        for k in range(1, n):
+        k = 0
+        while len(lines) < n:
+            k += 1
             step = steps[k % len(steps)]
             names = {"old": f"t{k - 1}", "older": f"t{max(k - 2, 0)}", "new": f"t{k}", "k": str(k)}
             lines += step.format(**names).splitlines()
             if every and k % every == 0:
                 results.append(f"t{k}")
-        return _spec([*lines, f"y{axes} = t{n - 1}{axes}"], inputs, results)
+        return _spec([*lines, f"y{axes} = t{k}{axes}"], inputs, results)
 
     return made
 
@@ -100,7 +102,7 @@ CHAINS: dict[str, Callable[[int], str]] = {
     "contractions": chain("{new}[..., n] = sum[k]({old}[..., k]*w[n, k])", inputs=_MATRIX, axes="[..., k]"),
     "dense layers": chain("{new}[..., n] = tanh(sum[k]({old}[..., k]*w[n, k]))", inputs=_MATRIX, axes="[..., k]"),
     "gathers": chain("{new}[k] = {old}[ids[k]]*w[k]", inputs=_TABLE, axes="[k]"),
-    "scatters": chain("{new}[ids[k]] += {old}[k]*w[k]", inputs=_TABLE, axes="[k]"),
+    "scatters": chain("{new}[k < K] = 0\n{new}[ids[k]] += {old}[k]*w[k]", inputs=_TABLE, axes="[k]"),
     "pads": chain(_EACH + "pad({old}[..., k - 1], 0)*w[..., k] + {old}[..., k]", inputs=_ROWS, axes="[..., k]"),
     "shifts": chain(_EACH + "where(k > 0, {old}[..., k - 1]*w[..., k], {old}[..., k])", inputs=_ROWS, axes="[..., k]"),
     "cumsum": chain(_EACH + "cumsum[k]({old}[..., k]*w[..., k])", inputs=_ROWS, axes="[..., k]"),

@@ -25,6 +25,9 @@ Call = Callable[..., tuple[Any, ...]]
 
 def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a formula's parameters."""
+    stated: tuple[str, ...] | None = getattr(formula, "parameters", None)  # an object says it itself
+    if stated is not None:
+        return stated
     code = formula.__code__
     return code.co_varnames[: code.co_argcount]
 

@@ -46,7 +46,8 @@ class Definition:
     sums of inputs, and `through_sums` leads their gradients to the inputs `summed`. `second` returns gradients of
     what `second_returns` names; its mask has an entry for each of `second_mask`. With `asks_given`, the backward op
     is told which cotangents there are, and an output in `second_given` gets none unless one of those numbers was
-    there. Results and tangents in `views` may share memory with an argument. Formulas that do not exist are None:
+    there. With `by_torch`, both formulas of second order are derived by torch: see `higher`.
+    Results and tangents in `views` may share memory with an argument. Formulas that do not exist are None:
     the operator then cannot be differentiated that way. With `elsewhere`, formulas are calls of another library:
     nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
     kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
@@ -88,6 +89,7 @@ class Definition:
     summed: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     operands: tuple[str, ...] = ()
+    by_torch: bool = False
     once_differentiable: bool = False
     elsewhere: bool = False
     autocast: str = ""

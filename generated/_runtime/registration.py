@@ -26,11 +26,12 @@ from . import autocast, inlining, native, out, private, quick, sharding
 from .arguments import complete, operands
 from .batching import Carried, as_tuple, empty_results, pack, run, total
 from .dispatch import GIVEN, MASK, Arguments, Definition, Formula, Op
+from .higher import completed
 
 
 def register(definition: Definition) -> Any:
     """Define the dispatcher ops of an operator; the result is called with its operands, in a tuple, and params."""
-    return quick.caller(Forward(definition))
+    return quick.caller(Forward(completed(definition)))
 
 
 def overload_call(function: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Arguments, dict[str, Any]]:

@@ -38,7 +38,8 @@ std rt opgen half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32
 """
 _KERNELS = """
 batch batch_size place rest inner_rest point inner first folds other index V Team Folds Part step args
-slots points length row flat fold settle finish compute merge status i threadIdx blockIdx blockDim gridDim warpSize width
+slots points length width row flat fold settle finish compute merge status i
+threadIdx blockIdx blockDim gridDim warpSize
 """
 _CPU_KERNELS = "run ran row rows columns outer begin start end size value call host lane numbers chunk part total"
 CPP = frozenset(f"{_CPP} {_MACROS} {_SHARED}".split())

@@ -62,7 +62,7 @@ class _OfGradient:
             known = {**values, **dict(zip(leaves, args, strict=True)), MASK: mask}
             made = as_tuple(d.forward(*[known[n] for n in parameters(d.forward)]))
             known |= dict(zip(d.outputs + d.residuals, made, strict=True))
-            found = as_tuple(d.backward(*[known[n] for n in parameters(d.backward)]))  # type: ignore[misc]
+            found = as_tuple(d.backward(*[known[n] for n in parameters(d.backward)]))  # type: ignore[arg-type]
             return tuple(g for n, g in zip(self.wrt, found, strict=True) if n in wanted)
 
         return gradients
@@ -81,7 +81,7 @@ class Second(_OfGradient):
         leaves = tuple(n for n, needed in pairs if needed and values[n] is not None)
         if not wanted or not leaves:
             return (None,) * len(self.leaves)
-        _, pull = torch.func.vjp(self.gradient(values, wanted, leaves), *[values[n] for n in leaves])
+        _, pull = _vjp(self.gradient(values, wanted, leaves), [values[n] for n in leaves])
         found = dict(zip(leaves, pull(tuple(values[f"grad_grad_{n}"] for n in wanted)), strict=True))
         return tuple(found.get(n) for n in self.leaves)
 
@@ -102,7 +102,12 @@ class BackwardTangent(_OfGradient):
         leaves = tuple(n for n in self.leaves if values[n] is not None)
         if not wanted:
             return (None,) * len(self.wrt)
-        results, pull = torch.func.vjp(self.gradient(values, wanted, leaves), *[values[n] for n in leaves])
-        _, push = torch.func.vjp(lambda *g: pull(g), *[torch.zeros_like(r) for r in results])
+        results, pull = _vjp(self.gradient(values, wanted, leaves), [values[n] for n in leaves])
+        _, push = _vjp(lambda *g: pull(g), [torch.zeros_like(r) for r in results])
         found = dict(zip(wanted, push(tuple(values[f"tangent_{n}"] for n in leaves)), strict=True))
         return tuple(found.get(n) for n in self.wrt)
+
+
+def _vjp(call: Callable[..., tuple[Tensor, ...]], args: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], Any]:
+    made: Any = torch.func.vjp(call, *args)
+    return made[0], made[1]

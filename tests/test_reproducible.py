@@ -33,7 +33,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(out).as_posix(): p.read_bytes() for p in sorted(out.rglob("*")) if p.is_file()}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_two_hash_seeds_and_two_folders_give_identical_bytes(tmp_path: Path) -> None:
     short = checkout(tmp_path / "a")
     long = checkout(tmp_path / "another checkout" / "further down")

@@ -53,7 +53,7 @@ def fuzzed(seed: int, count: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [1])
 def test_mutated_specs(seed: int) -> None:
     fuzzed(seed, 260)
 

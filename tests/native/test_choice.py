@@ -11,7 +11,7 @@ import torch
 import opgen
 from opgen.native.toolchain import available
 
-pytestmark = pytest.mark.skipif(not available(), reason="no C++ compiler")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 
 PICKED = """
 op: picked_rows

@@ -13,4 +13,10 @@ import pytest
 SPECS = [p for p in sorted((Path(__file__).parents[1] / "specs").glob("*.yaml")) if "extern:" not in p.read_text()]
 # what plain `pytest` looks at: element-wise, a row, a product, a gather, a scatter, a recurrence, variants
 QUICK = ("cross_entropy", "embedding_bag", "gated_recurrence", "linear", "rms_norm", "segment_softmax", "silu")
-EACH_SPEC = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) for p in SPECS]
+LONG = ("conv2d",)  # the interpreter takes minutes for its second order
+EACH_SPEC = [
+    p
+    if p.stem in QUICK
+    else pytest.param(p, marks=[pytest.mark.thorough, *([pytest.mark.slow] if p.stem in LONG else [])])
+    for p in SPECS
+]

@@ -18,7 +18,7 @@ from tests.random_programs.specs import Case
 
 pytestmark = pytest.mark.thorough
 
-LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded down
+LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded down
     "components": 25, "scatter +=": 15, "scatter *=": 3, "scatter max=": 1, "scatter min=": 2, "padded scatter": 1,
     "scatter onto a base": 15, "scatter onto the identity": 6, "recurrence up": 22, "recurrence down": 17,
     "two states": 11, "recurrence with a start": 21, "recurrence with a reduction": 2, "pad": 48, "gather": 12,
@@ -46,7 +46,7 @@ LEAST = {  # how often a construct occurs in the quick tier, somewhat rounded do
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("number", QUICK)
+@pytest.mark.parametrize("number", [*QUICK[:3], *(pytest.param(n, marks=pytest.mark.slow) for n in QUICK[3:])])
 def test_interpreter_and_torch(number: int) -> None:
     programs = programs_of(number, check_torch)
     counted = sum((done.confirmed for done in programs), Counter[str]())

@@ -10,6 +10,7 @@ function of cotangents and inputs alone: forward computes anew what backward tak
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,7 +38,7 @@ def completed(d: Definition) -> Definition:
     )
 
 
-class _OfGradient:
+class _OfGradient(ABC):
     """A formula of derivatives of the gradient; `parameters` are the names of what it is called with."""
 
     def __init__(self, d: Definition) -> None:
@@ -48,9 +49,9 @@ class _OfGradient:
         others = (*d.params, *((GIVEN,) if d.asks_given else ()), MASK)
         self.parameters = (*self.seeds(), *self.grads, *d.inputs, *others)
 
+    @abstractmethod
     def seeds(self) -> tuple[str, ...]:
         """The names of the cotangents or tangents."""
-        raise NotImplementedError
 
     def gradient(
         self, values: Mapping[str, Any], wanted: Sequence[str], leaves: Sequence[str]

@@ -1,0 +1,372 @@
+"""Specs that random programs came down to when they failed, by what they show, and shapes of those that need some."""
+
+from __future__ import annotations
+
+X = "inputs: {x: {shape: [..., N]}}\n"
+
+FOUND = {
+    "a number beside tensors": X + "params: {p: {type: float}}\nforward: 'y[..., n] = lerp(x[..., n], p, x[..., n])'\n",
+    "a diagonal of what is stored": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < N, j < N] = sin(w[i])*pad(w[j - i], 0)\n"
+        "  y[..., i < N] = x[..., i]*cumprod[i](sin(t[i, i]))\n"
+    ),
+    "the position of a long value": (
+        X + "forward: 'y[..., i < N] = argmax[j < N](max(j, i))*x[..., i] + argmax[j](tanh(x[..., j]))'\n"
+    ),
+    "the rest of constants": X + "forward: |\n  a = 1 // 2\n  b = 7 % 3\n  y[..., n] = x[..., n]\n",
+    "an index in the dtype of a tensor": X + "forward: 'y[..., n] = cast(n, x)*x[..., n]'\n",
+    "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
+    "a gradient without the cotangent": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  t[i, ...] = sin((x[..., i] - w[i])*i)\n"
+        "  y[..., i < 1] = pad(t[-i - 1, ...], 1)\n"
+    ),
+    "a remainder behind a plus": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i] = where(i == 0, sin(x[(i - 2) % N])*x[i], x[i])'\n"
+    ),
+    "a whole number where nothing can be read": "inputs: {x: {shape: [N]}}\nforward: 'y = 3*pad(x[1], 0) + x[0]'\n",
+    "nothing to read": "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[i + 2], 1))'\n",
+    "nothing to read at a quotient": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i < 2] = square(pad(x[(i + 2)//2], 1))'\n"
+    ),
+    "no row to read": (
+        "inputs: {x: {shape: [N, N]}}\nforward: 'y[i < 1] = pad(x[i + 2, 3*i + 1], 1)*pad(x[1 - 2*i, 2*i - 2], 1)'\n"
+    ),
+    "a bound that only some elements have": (
+        "inputs: {x: {shape: [N, ..., M]}, w: {shape: [M]}}\n"
+        "dims: {P: N//2 + 1}\n"
+        "forward: 'y[..., i < P] = tanh(log_softmax[i](sin(pad(x[i, ..., 2 - i], 0))))'\n"
+    ),
+    "ties of what could be written otherwise": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y[p < 2, ...] = 4\n"
+        "  y[(2*n + 1) % 2, ...] min= 0.5*(x[..., n]*1/(1.5 + sin(0.5))*x[..., n])\n"
+    ),
+    "an optional input of one variant": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
+        "params: {limit: {type: float, default: null}}\n"
+        "forward: |\n"
+        "  y = -w[0] if given(limit)\n"
+        "  y = square(x[0]) if not given(limit)\n"
+    ),
+    "the order of integers": X + "forward: 'y[..., i < N] = argsort[i](where(-0.6 < i < 0.7, i, 2))*x[..., i]'\n",
+    "an integer rounded": X + "forward: 'y[..., n < N] = x[..., clamp(int(floor(1)), 0, N - 1)]'\n",
+    "an integer between sums": X + "forward: 'y[..., n] = x[..., n]*clamp(0, 0, 0 + 1)'\n",
+    "a place beside itself": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [N], dtype: int}}\n"
+        "forward: |\n"
+        "  y[p, i < N] = where(p != i, x[i], x[p])\n"
+        "  y[ids[q], i] max= 0.5*x[q] + sin(x[i])\n"
+    ),
+    "a product that is zero or not": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "forward: 'y[..., n] = x[..., n]*prod[...](clamp(w[0], -1, 1))'\n"
+    ),
+    "one value wherever it is read": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < N*N, j < N] = sum[k](w[k])\n"
+        "  u[n < N] = t[N - 1 - n, 0]\n"
+        "  y[..., n] = x[..., n]*u[n]\n"
+    ),
+    "one number for every element of a batch": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
+        "outputs: {t: {shape: [N]}, y: {doc: made}}\n"
+        "forward: |\n"
+        "  t[p] += 0.5\n"
+        "  y[i] = sum[...](t[i]*w[..., i])\n"
+    ),
+    "a condition that looks at what another one keeps in range": (
+        X + "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < 3, j < 1, ...] = x[..., j + 1]\n"
+        "  y[..., i, j < N] = sin(t[i + 1, clamp(int(floor(x[..., i])), 0, 0), ...]*x[..., i])\n"
+    ),
+    "a place that conditions on deeper places keep in range": (
+        "inputs: {x: {shape: [3]}, w: {shape: [2]}, ids: {shape: [2], dtype: int}}\n"
+        "forward: 'y[i < 3] = "
+        "where(i < 2, where(w[ids[i]] > 0, sin(x[clamp(int(floor(w[i])), 0, 2)]), 1), 0)'\n"
+    ),
+    "a mean over nothing": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "forward: 'y[i < 2] = where(isfinite(mean[j < M](x[i])), mean[j < M](x[i]), 0.5)'\n"
+    ),
+    "a batch that is empty elsewhere": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N]}}\n"
+        "forward: 'y[n] = tanh(min[...](w[..., n])) + sum[...](x[..., n])'\n"
+    ),
+    "a component without what another one sums": (
+        X + "outputs: [t, y]\n"
+        "forward: |\n"
+        "  t[i < 3, 0, ...] = x[..., i]\n"
+        "  t[i < 3, 1, ...] = -1.2\n"
+        "  t[i < 3, 2, ...] = sum[j < 3](max[n < N](x[..., n]))\n"
+        "  y[..., i < 3] = atan(0.3*t[i, 1, ...])\n"
+    ),
+    "the order of equals": X + "forward: 'y[..., i < N] = argsort[i](sum[n < N](x[..., n]))*x[..., i]'\n",
+    "one place written in two ways": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [t]\n"
+        "forward: |\n"
+        "  u[s < N*N] = where(s == N*N - 1, 0.5, x[s//N])\n"
+        "  t[i] = x[i]*u[N*N - 1]\n"
+    ),
+    "one element where there is none": "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = x[0]*x[i]'\n",
+    "a second element of one": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[i < N] = min(where(i != 1, x[i//3], x[0]), x[i])'\n"
+    ),
+    "a function of a number that has no value where it is not wanted": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N], optional: true}}\nparams: {p: {type: float}}\n"
+        "forward: 'y[...] = tanh(where(p > 0.5, log(p - 0.4), pad(w[..., 3], 0))*pad(x[..., 2], 0)**2)'\n"
+    ),
+    "the least of no numbers": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., N, N], optional: true}}\n"
+        "forward: 'y[i < 2, ...] = x[..., 0]*min[k, ...](w[..., k, k])'\n"
+    ),
+    "a batch that only an integer has": (
+        "inputs: {x: {shape: [N, ...]}, ids: {shape: [...], dtype: int}}\nforward: 'y[n] = norm[...](exp(x[n, ...]))'\n"
+    ),
+    "a guarded place where there is none": (
+        "inputs: {x: {shape: [N]}, ids: {shape: [K], dtype: int}}\n"
+        "forward: 'y[k] = where(ids[k] >= 0 and ids[k] < N, square(x[ids[k]]), 1)'\n"
+    ),
+    "an input of which only the dtype is asked": (
+        "inputs: {x: {shape: [N, ...]}, w: {shape: [N]}}\n"
+        "forward: |\n"
+        "  y[i < N, ...] = 2\n"
+        "  y[(2*q + 1) % 2, ...] min= cast(w[q] + w[0], x)*w[q]\n"
+    ),
+    "a cotangent that one variant asks for": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N], optional: true}}\n"
+        "outputs: [t, y]\n"
+        "forward: |\n"
+        "  t[s < N] = tanh(where(x[s] > 0.1, w[N - 1 - s] + w[s], 0.5*t[s + 1]))\n"
+        "  y[..., i < N, N] = sum[j < 2](t[N - 1 - i])\n"
+        "  y[..., i < N, s < N] = tanh(y[..., i, s + 1]*0.5 + t[s]*x[1])\n"
+    ),
+    "a logistic function of constants": "inputs: {x: {shape: [N]}}\nforward: y[n] = x[n]/(1 + exp(1.5**3))\n",
+    "powers of literals around a rewrite": (
+        "inputs: {x: {shape: [N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = 1/(1 + exp(x[n]*2**3))\n"
+        "  z[n] = (x[n]/2**2)/(1 + exp(w[n]))\n"
+    ),
+    "negative powers of an index": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[n] = sin(x[n])*2**(-n) + tanh(x[n])*2.0**-n + x[n]*0.3**n'\n"
+    ),
+    "functions of a condition": (
+        "inputs: {x: {shape: [N]}}\n"
+        "forward: 'y[n] = x[n]*floor(x[n] > 0) + abs(x[n] > 0.5)*round(x[n] < 1)*sign(x[n] > 0)'\n"
+    ),
+    "functions of a size": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [k, q, y]\n"
+        "forward: |\n"
+        "  k[n < N] = fmod(N, 3) + square(N) - remainder(-N, 2)\n"
+        "  q[n < N] = 3**n\n"
+        "  y[n] = x[n]*rsqrt(N)\n"
+    ),
+    "functions of a param at its limits": (
+        "inputs: {x: {shape: [N]}}\n"
+        "params: {zero: {type: float}, minus: {type: float}}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  y[n] = where(x[n] > 0, log(zero), 1/zero) + where(x[n] > 0.5, exp(1000 + zero), lgamma(zero))\n"
+        "  z[n] = where(x[n] > 0, minus**0.5, sqrt(minus)) + zero**-2\n"
+    ),
+    "the order of a function": (
+        "inputs: {x: {shape: [N]}}\nparams: {order: {type: int}}\n"
+        "forward: y[n] = polygamma(order, 1 + x[n]**2) + polygamma(N, 2 + x[n]**2)\n"
+    ),
+    "a quotient of zeros": "inputs: {x: {shape: [N]}}\nforward: y[n] = where(n > 5, x[n]/(0/x[n]), x[n])\n",
+    "fractions of totals that start somewhere": (
+        "inputs: {x: {shape: [E, D]}, w: {shape: [S, D]}, ids: {shape: [E], dtype: int}}\n"
+        "outputs: [y, t]\n"
+        "forward: |\n"
+        "  t[s, k] = 1 + square(w[s, k])\n"
+        "  t[ids[f], d] += 1 + square(x[f, d])\n"
+        "  y[d, e] = (1 + square(x[e, d]))/t[ids[e], d]\n"
+    ),
+    "a start of fewer batch dims": (
+        "inputs: {x: {shape: [...]}, ids: {shape: [...], dtype: int}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[s < 3] = tanh(t[s - 1]*0.5 + s)\n"
+        "  y[-1, ...] = pad(t[ids], 1)\n"
+        "  y[s < 2, ...] = tanh(z[s - 1, ...]*0.5 + sin(t[0]))\n"
+        "  z[s < 2, ...] = tanh(y[s - 1, ...]*sin(t[1]))\n"
+    ),
+    "exponentials as fractions": (
+        "inputs: {x: {shape: [..., E]}, ids: {shape: [E], dtype: int}}\n"
+        "dims: {S: 2}\n"
+        "outputs: [y, z]\n"
+        "forward: |\n"
+        "  h[e, ...] = exp(sin(x[..., e]))\n"
+        "  t[s < S, ...] = 0\n"
+        "  t[ids[f], ...] += h[f, ...]\n"
+        "  y[..., e] = h[e, ...]/t[ids[e], ...]\n"
+        "  z[..., e] = exp(-x[..., e])/t[ids[e], ...]\n"
+    ),
+    "one behind the other": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "dims: {E: N + M}\n"
+        "forward: 'y[i < E] = where(i < N, x[i], w[i - N])'\n"
+    ),
+    "one behind the other in a batch": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [..., M]}}\n"
+        "dims: {E: N + M}\n"
+        "outputs: {y: {shape: [..., E]}}\n"
+        "forward: 'y[..., k] = where(k < N, x[..., k], w[..., k - N])'\n"
+    ),
+    "a diagonal of blocks": (
+        "inputs: {x: {shape: [N, M]}, w: {shape: [P, Q]}}\n"
+        "dims: {R: N + P, C: M + Q}\n"
+        "outputs: {y: {shape: [R, C]}}\n"
+        "forward: 'y[r, c] = where(r < N and c < M, x[r, c], where(r >= N and c >= M, w[r - N, c - M], 0))'\n"
+    ),
+    "nothing but padding behind": (
+        "inputs: {x: {shape: [..., N]}}\ndims: {E: N + 3}\nforward: 'y[..., i < E] = pad(x[..., i], 0)'\n"
+    ),
+    "the first of what is joined": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[..., i < N + 2] = where(i < N, x[..., i]*w[i], 0.5)\n"
+        "  y[..., i < N + 1] = t[..., i]\n"
+    ),
+    "added to a part": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
+        "dims: {E: N + M}\n"
+        "outputs: {y: {shape: [E]}}\n"
+        "forward: |\n"
+        "  y[n < N] += x[n]\n"
+        "  y[m < M] += w[m]\n"
+    ),
+    "dropped beyond the end": (
+        "inputs: {x: {shape: [N]}, w: {shape: [M]}}\nforward: |\n  y[n < M] = 0.5*w[n]\n  pad(y[n]) += x[n]\n"
+    ),
+    "scans that run further": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "forward: |\n"
+        "  y[..., i < N + 2] = cumsum[i](pad(x[..., i], 0))\n"
+        "  z[..., i < N + 1] = cumprod[i](pad(x[..., i], 1))\n"
+        "  u[..., i < N + 2] = softmax[i](pad(x[..., i], -1.5))\n"
+        "  v[..., i < N - 1] = cumprod[i](x[..., i])\n"
+    ),
+    "outputs with slopes of their own": (
+        "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
+        "outputs: [y, z, u]\n"
+        "forward: |\n"
+        "  y[..., n] = 2*x[..., n]*w[n]\n"
+        "  t[..., n] = sqrt(1 + square(x[..., n]))\n"
+        "  z[..., n] = log(t[..., n])\n"
+        "  u[...] = logsumexp[n](x[..., n]*t[..., n])\n"
+    ),
+    "a sum of integers step by step": (
+        "inputs: {x: {shape: [..., N]}, ids: {shape: [..., N], dtype: int}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[..., t] = c[..., t - 1] + ids[..., t]\n"
+        "  y[..., t] = x[..., t]*c[..., t] + 0.5*y[..., t - 1]\n"
+    ),
+    "conditions step by step": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [seen, calm, y]\n"
+        "forward: |\n"
+        "  seen[..., t] = seen[..., t - 1] or x[..., t] > 0.5\n"
+        "  calm[..., N] = true\n"
+        "  calm[..., t] = calm[..., t + 1] and x[..., t] < 1\n"
+        "  y[..., t] = where(seen[..., t], square(x[..., t]), 0) + where(calm[..., t], x[..., t], 0)\n"
+    ),
+    "pointers that are followed": (
+        "inputs: {x: {shape: [T, S]}, ids: {shape: [T, S], dtype: int}}\n"
+        "outputs: [path, y]\n"
+        "forward: |\n"
+        "  path[T] = 1\n"
+        "  path[t] = ids[t, path[t + 1]]\n"
+        "  y = sum[t](sin(x[t, path[t]]))\n"
+    ),
+    "the best path": (
+        "inputs: {x: {shape: [..., T, S]}, w: {shape: [S, S]}}\n"
+        "outputs: [best, path, score]\n"
+        "forward: |\n"
+        "  best[..., t, s < S] = x[..., t, s] + max[p < S](best[..., t - 1, p] + w[p, s])\n"
+        "  back[..., t < T, s < S] = argmax[p < S](best[..., t, p] + w[p, s])\n"
+        "  last[...] = argmax[s < S](best[..., T - 1, s])\n"
+        "  path[..., T] = last[...]\n"
+        "  path[..., t < T] = where(t == T - 1, path[..., t + 1], back[..., t, path[..., t + 1]])\n"
+        "  score[...] = sum[t < T](x[..., t, path[..., t]])\n"
+    ),
+    "a float, an integer and a condition together": (
+        "inputs: {x: {shape: [..., N]}}\n"
+        "outputs: [h, c, on]\n"
+        "forward: |\n"
+        "  h[..., -1] = 0.5\n"
+        "  c[..., -1] = 2\n"
+        "  h[..., t] = where(on[..., t - 1], 0.5*h[..., t - 1], sin(x[..., t])) + 0.1*c[..., t - 1]\n"
+        "  c[..., t] = where(h[..., t] > 0.3, c[..., t - 1] + 1, 0)\n"
+        "  on[..., t] = c[..., t] % 2 == 1 and not on[..., t - 1]\n"
+    ),
+    "a start of a smaller kind": (
+        "inputs: {x: {shape: [N]}, on: {shape: [], dtype: bool}}\n"
+        "outputs: [c, y]\n"
+        "forward: |\n"
+        "  c[-1] = on\n"
+        "  c[t < N] = 2*c[t - 1] + 1\n"
+        "  h[-1] = on\n"
+        "  h[t] = 0.5*h[t - 1] + x[t]\n"
+        "  y[t] = h[t]*c[t]\n"
+    ),
+}
+SHAPES = {
+    "a logistic function of constants": {"x": (3,)},
+    "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
+    "negative powers of an index": {"x": (4,)},
+    "functions of a condition": {"x": (4,)},
+    "functions of a size": {"x": (24,)},
+    "functions of a param at its limits": {"x": (4,)},
+    "the order of a function": {"x": (3,)},
+    "a quotient of zeros": {"x": (3,)},
+    "a whole number where nothing can be read": {"x": (1,)},
+    "a remainder behind a plus": {"x": (3,)},
+    "one point": {"x": ()},
+    "nothing to read": {"x": (0,)},
+    "nothing to read at a quotient": {"x": (0,)},
+    "no row to read": {"x": (0, 0)},
+    "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
+    "a place beside itself": {"x": (3,), "ids": (3,)},
+    "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},
+    "an optional input of one variant": {"x": (3,), "w": (3,)},
+    "a condition that looks at what another one keeps in range": {"x": (2, 2)},
+    "a place that conditions on deeper places keep in range": {"x": (3,), "w": (2,), "ids": (2,)},
+    "a mean over nothing": {"x": (3,), "w": (0,)},
+    "a batch that is empty elsewhere": {"x": (0, 3), "w": (1, 3)},
+    "one place written in two ways": {"x": (3,)},
+    "one element where there is none": {"x": (0,)},
+    "a guarded place where there is none": {"x": (0,), "ids": (2,)},
+    "an input of which only the dtype is asked": {"x": (2, 3), "w": (2,)},
+    "a cotangent that one variant asks for": {"x": (2,), "w": (2,)},
+    "fractions of totals that start somewhere": {"x": (3, 2), "w": (2, 2), "ids": (3,)},
+    "a start of fewer batch dims": {"x": (0,), "ids": ()},
+    "exponentials as fractions": {"x": (2, 3), "ids": (3,)},
+    "a second element of one": {"x": (1,)},
+    "one behind the other": {"x": (3,), "w": (2,)},
+    "one behind the other in a batch": {"x": (1, 3), "w": (2, 2)},
+    "a diagonal of blocks": {"x": (2, 3), "w": (1, 2)},
+    "a sum of integers step by step": {"x": (2, 3), "ids": (2, 3)},
+    "conditions step by step": {"x": (2, 4)},
+    "pointers that are followed": {"x": (3, 2), "ids": (3, 2)},
+    "the best path": {"x": (2, 3, 3), "w": (3, 3)},
+    "a float, an integer and a condition together": {"x": (2, 5)},
+    "a start of a smaller kind": {"x": (3,), "on": ()},
+    "added to a part": {"x": (3,), "w": (2,)},
+    "dropped beyond the end": {"x": (3,), "w": (2,)},
+    "the least of no numbers": {"x": (0, 2), "w": (0, 2, 2)},
+}
